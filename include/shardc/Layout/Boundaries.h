@@ -10,6 +10,7 @@
 #include "shardc/Layout/Interval.h"
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace shardc {
@@ -51,7 +52,8 @@ public:
   friend bool operator==(const Boundaries &, const Boundaries &) = default;
 
 private:
-  explicit Boundaries(std::vector<int64_t> bounds) : bounds(std::move(bounds)) {}
+  explicit Boundaries(std::vector<int64_t> bounds)
+      : bounds(std::move(bounds)) {}
   std::vector<int64_t> bounds;
 };
 

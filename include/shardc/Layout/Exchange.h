@@ -1,8 +1,8 @@
 //===- Exchange.h - Owned to needed: who sends what to whom -----*- C++ -*-===//
 //
 // One idea carries all communication along partitioned dims: a rank owns a box
-// of a tensor and needs another. Halo exchange, rebalance, all-gather, shift and
-// all-to-all are the same intersection of boxes; only their names differ.
+// of a tensor and needs another. Halo exchange, rebalance, all-gather, shift
+// and all-to-all are the same intersection of boxes; only their names differ.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LAYOUT_EXCHANGE_H
@@ -25,9 +25,13 @@ struct DimExchange {
   std::vector<Interval> needed; ///< May reach outside [0, dim size).
 };
 
-/// An exchange of one tensor. Dims that are not listed are owned and needed
-/// whole. The owned boxes of any two ranks of a group are equal or disjoint, and
-/// together they cover the tensor; verifyExchange says so if not.
+/// An exchange of one tensor. Ranks are numbered row-major over `meshShape`.
+/// Dims that are not listed are owned and needed whole. The owned boxes of any
+/// two ranks of a group are equal or disjoint, and together they cover the
+/// tensor; verifyExchange says so if not. One axis may stand in several dims:
+/// an all-to-all gathers one dim while it cuts another along the same axis.
+///
+/// All functions below but verifyExchange require an exchange that it accepts.
 struct Exchange {
   std::vector<int64_t> meshShape;
   std::vector<int64_t> globalShape;
@@ -44,11 +48,13 @@ struct Transfer {
   Box box;
 };
 
-/// Returns an empty string, or what is wrong: table lengths, axes out of range
-/// or used twice in a dim, owned boxes that overlap or leave a gap.
+/// Returns an empty string, or what is wrong: table lengths, dims or axes out
+/// of range or listed twice, owned intervals outside the domain, owned boxes
+/// that overlap or leave a gap, indices too large to compute with.
 std::string verifyExchange(const Exchange &exchange);
 
-/// The coordinate of `rank` along `axes`, linearised major to minor.
+/// The coordinate of `rank` along `axes`, linearised major to minor; 0 if there
+/// are none.
 int64_t coordinateAlong(std::span<const int64_t> meshShape,
                         std::span<const int64_t> axes, int64_t rank);
 /// The ranks that differ from `rank` along `axes` only, in ascending order.
@@ -58,23 +64,30 @@ std::vector<int64_t> groupAlong(std::span<const int64_t> meshShape,
 Box ownedBox(const Exchange &exchange, int64_t rank);
 Box neededBox(const Exchange &exchange, int64_t rank);
 
-/// What `rank` copies, from itself first and then from its peers by rank. The
-/// boxes are disjoint and cover needed ∩ domain. Where several ranks own the
-/// same box, the rank itself or else the lowest in its group serves it.
+/// What `rank` copies, from itself first and then from its peers by rank, at
+/// most one box from each. The boxes are disjoint and cover needed ∩ domain.
+/// Peers differ from `rank` only along axes along which an owned table varies:
+/// copies along other axes each serve their own. Where several of them own the
+/// same box, the rank itself or else the lowest serves it.
 std::vector<Transfer> receivesOf(const Exchange &exchange, int64_t rank);
-/// What `rank` sends to others: `peer` is the receiver.
+/// What `rank` sends to others, by receiver, which is `peer`: the mirror image
+/// of receivesOf.
 std::vector<Transfer> sendsOf(const Exchange &exchange, int64_t rank);
 
-/// Elements that leave a rank, summed over all ranks.
+/// Elements that leave a rank, summed over all ranks; INT64_MAX if they are
+/// more.
 int64_t elementsMoved(const Exchange &exchange);
 
+/// Names what an exchange does; the transfers are computed in one way for all.
+/// Several dims at once take the name of the most general of them, in the order
+/// AllGather, HaloExchange, Rebalance, Shift.
 enum class ExchangeKind {
   Local,        ///< nothing leaves a rank: a slice or a pad
   HaloExchange, ///< every rank keeps its whole block and gains a margin
   Shift,        ///< every rank needs a block that its neighbours' cover
   Rebalance,    ///< blocks of one partition to blocks of another
-  AllGather,    ///< every rank needs all of what its group owns
-  AllToAll      ///< one dim is gathered while another is cut
+  AllGather,    ///< every rank needs all of what its group owns, unpadded
+  AllToAll      ///< one dim is gathered while another is cut by the same axis
 };
 ExchangeKind classify(const Exchange &exchange);
 

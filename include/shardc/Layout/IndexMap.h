@@ -1,4 +1,5 @@
-//===- IndexMap.h - Which elements of a dim an iteration touches -*- C++ -*-===//
+//===- IndexMap.h - Which elements of a dim an iteration touches -*- C++
+//-*-===//
 //
 // Every op iterates over factors; each dim of each operand and result is
 // indexed by an affine sum of them:
@@ -52,31 +53,41 @@ struct IndexMap {
 
 /// Returns the positions (elements if baseDilation is 1) that an iteration over
 /// `factorIntervals` (one interval a factor, by factor number) touches: their
-/// hull. Empty if one of the map's factors has an empty interval.
+/// hull. Empty if one of the map's factors has an empty interval. Positions
+/// saturate at +-2^60.
 Interval neededPositions(const IndexMap &map,
                          std::span<const Interval> factorIntervals);
 
-/// Returns the elements at `positions`: [ceil(begin / d), floor((end-1) / d) + 1).
+/// Returns the elements at `positions`: [ceil(begin / d), floor((end-1) / d) +
+/// 1). Requires baseDilation >= 1.
 Interval elementsAt(Interval positions, int64_t baseDilation);
 
 /// Boundaries for `factor` that leave data where a dim cut at `dim` has it: the
 /// iterations whose anchor position lies in a shard. `factorSizes` gives each
 /// factor's whole extent. Overlap of neighbouring windows is shared out evenly,
-/// the odd element below.
+/// the odd element below: with c the factor's coefficient, the anchor of
+/// iteration o is
+///
+///     c * o + offset + min(other terms) + ceil(max(0, span(other terms) + 1 -
+///     c) / 2)
+///
+/// and the boundary derived from b is the number of iterations anchored below
+/// position b * baseDilation. The first is 0, the last the factor's size.
 ///
 ///   stride 2, window 2:       [0, 4, 8] -> [0, 2, 4]
 ///   window 3, pad 1:          [0, 4, 8] -> [0, 4, 8]
 ///   merge with 6 minor:       [0, 12, 48] -> [0, 2, 8]
 ///   slice from 2:             [0, 4, 8] -> [0, 2, 6]
 ///
-/// A negative coefficient (reverse) keeps the dim's own boundaries where the
-/// extents agree.
+/// A negative coefficient is taken as its mirror image, as if the factor ran
+/// backwards: reverse keeps the dim's own boundaries where the extents agree. A
+/// factor that the map does not use is cut into balanced shards.
 Boundaries factorBoundaries(const IndexMap &map, int64_t factor,
                             const Boundaries &dim,
                             std::span<const int64_t> factorSizes);
 
 /// The inverse: boundaries of a dim of `dimSize` elements for a factor cut at
-/// `bounds`.
+/// `bounds`: ceil(anchor(B) / baseDilation), clamped; first 0, last `dimSize`.
 Boundaries dimBoundaries(const IndexMap &map, int64_t factor,
                          const Boundaries &bounds, int64_t dimSize,
                          std::span<const int64_t> factorSizes);

@@ -1,0 +1,61 @@
+//===- Spmd.h - The spmd dialect --------------------------------*- C++ -*-===//
+//
+// Meshes, shardings and the communication of the local view: docs/Concepts and
+// the ODS beside this file.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMD_H
+#define SHARDC_DIALECT_SPMD_IR_SPMD_H
+
+#include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Exchange.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
+
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdAttributes.h.inc"
+
+#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdOps.h.inc"
+
+namespace shardc::spmd {
+
+/// Name of the sharding attribute on function arguments and results.
+inline constexpr llvm::StringLiteral kShardingAttrName = "spmd.sharding";
+/// Name of the attribute with one sharding a result, on ops after propagation.
+inline constexpr llvm::StringLiteral kShardingsAttrName = "spmd.shardings";
+/// Name of the attribute with one dim sharding a factor of the op's rule.
+inline constexpr llvm::StringLiteral kFactorsAttrName = "spmd.factors";
+
+/// The mesh that `name` refers to, looked up from `from`; null if there is none.
+MeshAttr lookupMesh(mlir::Operation *from, mlir::FlatSymbolRefAttr name);
+
+/// The sharding of `value` as recorded by propagation (on its defining op, or
+/// on the function argument); null where none is recorded. Arguments of the
+/// regions of a while op take the sharding of the result in the same place.
+ShardingAttr getSharding(mlir::Value value);
+
+/// Records the sharding of `value` in the same places.
+void setSharding(mlir::Value value, ShardingAttr sharding);
+
+/// The box of a tensor of `globalShape` that `rank` owns under `sharding`.
+shardc::Box getOwnedBox(ShardingAttr sharding, MeshAttr mesh,
+                        llvm::ArrayRef<int64_t> globalShape, int64_t rank);
+
+} // namespace shardc::spmd
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMD_H

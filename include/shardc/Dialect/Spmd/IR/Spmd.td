@@ -1,0 +1,13 @@
+//===- Spmd.td - The spmd dialect: one dialect, two views --*- tablegen -*-===//
+//
+// Global view: meshes, shardings, constraints, reshards. Local view: what one
+// rank does, with communication as ops.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMD_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMD_TD
+
+include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
+include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMD_TD

@@ -1,0 +1,143 @@
+//===- SpmdAttributes.td - Meshes, shardings, exchanges ----*- tablegen -*-===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDATTRIBUTES_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDATTRIBUTES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Spmd_Dialect : Dialect {
+  let name = "spmd";
+  let cppNamespace = "::shardc::spmd";
+  let summary = "Tensors laid over a mesh, and what their ranks say to one another.";
+  let description = [{
+    Global view (before partition): `spmd.mesh`, `#spmd.sharding`,
+    `spmd.constrain`, `spmd.reshard`. Local view (after): rank queries and
+    communication. Discardable attributes: `spmd.sharding` on arguments and
+    results of functions; `spmd.shardings`, one sharding a result, and
+    `spmd.factors`, one dim sharding a factor, on ops after propagation.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = "void registerAttributes();";
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+class Spmd_Attr<string name, string attrMnemonic> : AttrDef<Spmd_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Spmd_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Product", 1, "product">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Max", 3, "max">,
+    I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">,
+    I32EnumAttrCase<"Xor", 6, "xor">]> {
+  let cppNamespace = "::shardc::spmd";
+}
+
+def Spmd_MeshAttr : Spmd_Attr<"Mesh", "mesh_shape"> {
+  let summary = "Named axes with sizes, major to minor.";
+  let description = "`<[\"x\"=4, \"y\"=2]>`: rank = x * 2 + y.";
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axisNames,
+                        ArrayRefParameter<"int64_t">:$axisSizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The axis' place in the mesh, or -1 if the mesh has no such axis.
+    int64_t getAxisIndex(::llvm::StringRef name) const;
+    /// The axis' size; 1 if the mesh has no such axis.
+    int64_t getAxisSize(::llvm::StringRef name) const;
+    int64_t getNumRanks() const;
+  }];
+}
+
+def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
+  let summary = "How one dim is cut: ordered axes, and sizes where they are not balanced.";
+  let description = [{
+    `{}` whole; `{"x"}` over x, balanced; `{"x", "y"}` x major; `{"x", ?}` open to more
+    axes; `{"x" sizes [300, 200, 100, 424]}` uneven and known now;
+    `{"x" sizes dynamic}` known when the program runs; `{"x"}p1` priority 1.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$sizes,
+                        DefaultValuedParameter<"bool", "false">:$dynamicSizes,
+                        DefaultValuedParameter<"bool", "false">:$open,
+                        DefaultValuedParameter<"int64_t", "-1">:$priority);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [
+    AttrBuilder<(ins), [{ return $_get($_ctxt, ::llvm::ArrayRef<::mlir::StringAttr>(), ::mlir::DenseI64ArrayAttr(), false, false, -1); }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, CArg<"::mlir::DenseI64ArrayAttr", "{}">:$sizes),
+      [{ return $_get($_ctxt, axes, sizes, false, false, -1); }]>];
+  let extraClassDeclaration = [{
+    /// Without priority, open mark and redundant sizes are kept as they are.
+    bool isWhole() const { return getAxes().empty(); }
+    /// A closed dim over `axes`; sizes are left out where `bounds` is balanced.
+    static DimShardingAttr get(::mlir::MLIRContext *context, ::llvm::ArrayRef<::mlir::StringAttr> axes,
+                               const ::shardc::Boundaries &bounds);
+    /// The number of shards on `mesh`.
+    int64_t getNumShards(MeshAttr mesh) const;
+    /// The boundaries of a dim of `size` elements. Requires a verified attribute
+    /// and no dynamic sizes.
+    ::shardc::Boundaries getBoundaries(MeshAttr mesh, int64_t size) const;
+  }];
+}
+
+def Spmd_PartialAxisAttr : Spmd_Attr<"PartialAxis", "partial_axis"> {
+  let summary = "A value that is still to be combined over a mesh axis.";
+  let parameters = (ins "::mlir::StringAttr":$axis, EnumParameter<Spmd_ReductionKind>:$kind);
+  let assemblyFormat = "`<` $axis `=` $kind `>`";
+}
+
+def Spmd_ShardingAttr : Spmd_Attr<"Sharding", "sharding"> {
+  let summary = "How a tensor lies over a mesh.";
+  let description = [{
+    `#spmd.sharding<@mesh, [{}, {"x"} ], replicated = {"y"}, partial = {"z" = sum}>`.
+    Axes that are named nowhere are replicated, and free to be used where a dim is open.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh,
+                        ArrayRefParameter<"DimShardingAttr">:$dims,
+                        ArrayRefParameter<"::mlir::StringAttr">:$replicated,
+                        ArrayRefParameter<"PartialAxisAttr">:$partial);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [
+    AttrBuilder<(ins "::mlir::FlatSymbolRefAttr":$mesh, "::llvm::ArrayRef<DimShardingAttr>":$dims),
+      [{ return $_get($_ctxt, mesh, dims, ::llvm::ArrayRef<::mlir::StringAttr>(), ::llvm::ArrayRef<PartialAxisAttr>()); }]>];
+  let extraClassDeclaration = [{
+    /// Everything whole, on every rank.
+    static ShardingAttr getReplicated(::mlir::FlatSymbolRefAttr mesh, int64_t numDims);
+    bool isFullyReplicated() const;
+    /// The dim that `axis` cuts, or -1.
+    int64_t getDimOfAxis(::llvm::StringRef axis) const;
+    /// Says what is wrong with this sharding on a tensor of `shape` (unknown or
+    /// repeated axis, wrong number of dims, sizes that do not add up) through
+    /// `emitError`.
+    ::llvm::LogicalResult verifyFor(MeshAttr mesh, ::llvm::ArrayRef<int64_t> shape,
+                                    ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+    /// The type of the shard of a tensor of `type`: static where all ranks agree.
+    ::mlir::RankedTensorType getLocalType(MeshAttr mesh, ::mlir::RankedTensorType type) const;
+  }];
+}
+
+def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
+  let summary = "Along one dim: what each coordinate owns and what it needs.";
+  let description = [{
+    `<dim 2 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>`: half-open global intervals, one for
+    each coordinate along the axes. What lies outside the domain is filled.
+  }];
+  let parameters = (ins "int64_t":$dim, ArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        ArrayRefParameter<"int64_t">:$owned,   // begin, end, begin, end ...
+                        ArrayRefParameter<"int64_t">:$needed);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static DimExchangeAttr get(::mlir::MLIRContext *context, MeshAttr mesh, const ::shardc::DimExchange &exchange);
+    ::shardc::DimExchange getExchange(MeshAttr mesh) const;
+  }];
+}
+def Spmd_DimExchangeArrayAttr : TypedArrayAttrBase<Spmd_DimExchangeAttr, "one entry for each dim that moves">;
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDATTRIBUTES_TD

@@ -1,0 +1,197 @@
+//===- SpmdOps.td - Ops of both views ----------------------*- tablegen -*-===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD
+
+include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
+include "shardc/Dialect/Spmd/IR/SpmdInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Spmd_Op<string mnemonic, list<Trait> traits = []> : Op<Spmd_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Global view
+//===----------------------------------------------------------------------===//
+
+def Spmd_MeshOp : Spmd_Op<"mesh", [Symbol]> {
+  let summary = "A named arrangement of ranks.";
+  let description = [{
+    Rank r has the row-major coordinates of r in the mesh.
+    ```mlir
+    spmd.mesh @mesh = <["x"=4, "y"=2]>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Spmd_MeshAttr:$mesh);
+  let assemblyFormat = "$sym_name `=` $mesh attr-dict";
+}
+
+def Spmd_ConstrainOp : Spmd_Op<"constrain", [Pure, SameOperandsAndResultType]> {
+  let summary = "Ask for a sharding at this place.";
+  let description = [{
+    ```mlir
+    %1 = spmd.constrain %0 #spmd.sharding<@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ShardingAttr:$sharding);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
+}
+
+def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
+  let summary = "Move a value from one sharding to another.";
+  let description = [{
+    Only the parts that a rank needs and does not own move. `reason` says who asked.
+    ```mlir
+    %1 = spmd.reshard %0 #spmd.sharding<@mesh, [{"x"}, {} ]> -> #spmd.sharding<@mesh, [{}, {"x"} ]>
+        reason "operand 1 of 'stablehlo.dot_general' contracts dim 0" : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ShardingAttr:$source,
+                       Spmd_ShardingAttr:$target, StrAttr:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $source `->` $target `reason` $reason attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Local view: what differs by rank
+//===----------------------------------------------------------------------===//
+
+def Spmd_LookupOp : Spmd_Op<"lookup", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Read this rank's entry of a table.";
+  let description = [{
+    One entry for each coordinate along `axes`, row-major: local sizes, offsets, phases.
+    ```mlir
+    %rows = spmd.lookup [8, 8, 7, 7] along ["x"] on @mesh
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$table, StrArrayAttr:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$table `along` $axes `on` $mesh attr-dict";
+  let hasFolder = 1;
+}
+
+def Spmd_DilateOp : Spmd_Op<"dilate", [Pure]> {
+  let summary = "Spread elements of one dim apart, in a phase that may differ by rank.";
+  let description = [{
+    result[i] = input[(i - first) / factor] where that is an element, else `fill`. `first` may
+    be negative and `size` is the result's extent along `dim`.
+    ```mlir
+    %1 = spmd.dilate %0 dim 1 by 2 first %first size %size fill %zero
+        : tensor<1x4xf32>, tensor<f32> -> tensor<1x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, I64Attr:$factor, Index:$first,
+                       Index:$size, AnyRankedTensor:$fill);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `dim` $dim `by` $factor `first` $first `size` $size `fill` $fill attr-dict
+    `:` type($input) `,` type($fill) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Local view: communication
+//===----------------------------------------------------------------------===//
+
+class Spmd_ExchangeOp<string mnemonic> : Spmd_Op<mnemonic, [Pure,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_CommunicationOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_ExchangeOpInterface>]> {
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$fill,
+                       Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh,
+                       OptionalAttr<StrAttr>:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input $dims (`fill` $fill^ `:` type($fill))? (`reason` $reason^)? `on` $mesh attr-dict
+    `:` type($input) `->` type($result)
+  }];
+}
+
+def Spmd_HaloExchangeOp : Spmd_ExchangeOp<"halo_exchange"> {
+  let summary = "Grow or shift a shard by its neighbours' border elements.";
+  let description = [{
+    Each rank's block becomes the block it needs: usually its own and a margin, however wide, in
+    one dim or in several at once (corners travel in the same round). Past the domain's edge
+    stands `fill`.
+    ```mlir
+    // 8 rows owned, one more needed on each side: 10 rows.
+    %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
+        fill %zero : tensor<f32> on @mesh : tensor<8x64xf32> -> tensor<10x64xf32>
+    ```
+  }];
+}
+
+def Spmd_RebalanceOp : Spmd_ExchangeOp<"rebalance"> {
+  let summary = "Move from blocks of one partition to blocks of another; only the differences travel.";
+}
+
+def Spmd_AllGatherOp : Spmd_ExchangeOp<"all_gather"> {
+  let summary = "Give every rank all that its group owns of the listed dims.";
+}
+
+def Spmd_AllToAllOp : Spmd_ExchangeOp<"all_to_all"> {
+  let summary = "Make one dim whole while another is cut.";
+}
+
+def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [Pure, SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_CommunicationOpInterface>]> {
+  let summary = "Combine the partial values of a group; every rank gets the result.";
+  let description = [{
+    ```mlir
+    %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ReductionKind:$kind, StrArrayAttr:$axes,
+                       FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$kind $input `along` $axes (`reason` $reason^)? `on` $mesh attr-dict `:` type($result)";
+}
+
+def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter", [Pure,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_CommunicationOpInterface>]> {
+  let summary = "Combine the partial values of a group; each rank gets its own block of the result.";
+  let description = [{
+    Every rank of the group along `axes` holds a partial value of the same box; the tables say which
+    part of it each rank keeps (owned: that box; needed: the part).
+    ```mlir
+    %1 = spmd.reduce_scatter sum %0 along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:4, 4:8]>]
+        on @mesh : tensor<8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ReductionKind:$kind, StrArrayAttr:$axes,
+                       Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $kind $input `along` $axes $dims (`reason` $reason^)? `on` $mesh attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// After Lowering
+//===----------------------------------------------------------------------===//
+
+def Spmd_RunSiteOp : Spmd_Op<"run_site", [DestinationStyleOpInterface, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Run one communication site into a destination.";
+  let description = [{
+    On tensors the result is `init`, overwritten; on buffers there is no result.
+    ```mlir
+    %1 = spmd.run_site 3 ins(%0, %zero : tensor<8x4xf32>, tensor<f32>) outs(%init : tensor<10x4xf32>) -> tensor<10x4xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$site, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $site `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD

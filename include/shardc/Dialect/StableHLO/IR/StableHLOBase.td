@@ -1,0 +1,83 @@
+//===- StableHLOBase.td - The dialect, its types, its op classes ----------===//
+//
+// Text of StableHLO 1.17 as JAX 0.10 prints it. Names of ops and operands are
+// StableHLO's own; shapes may hold `?` everywhere, since the local view does.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
+#define SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def StableHLO_Dialect : Dialect {
+  let name = "stablehlo";
+  let cppNamespace = "::shardc::stablehlo";
+  let summary = "StableHLO as JAX prints it.";
+  let description = [{
+    The global view's tensor operations: parsed, verified, inferred and printed here;
+    what they mean for shardings stands in Rules, what they compute in Lowering.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class StableHLO_Type<string name, string typeMnemonic> : TypeDef<StableHLO_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def StableHLO_TokenType : StableHLO_Type<"Token", "token"> {
+  let summary = "Orders side effects.";
+}
+
+def StableHLO_Int : AnyTypeOf<[AnySignlessInteger, AnyUnsignedInteger], "an integer">;
+def StableHLO_Complex : AnyTypeOf<[Complex<F32>, Complex<F64>], "a complex number">;
+
+def StableHLO_Tensor : RankedTensorOf<[AnyFloat, StableHLO_Int, StableHLO_Complex]>;
+def StableHLO_FloatTensor : RankedTensorOf<[AnyFloat]>;
+def StableHLO_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, StableHLO_Complex]>;
+def StableHLO_ComplexTensor : RankedTensorOf<[StableHLO_Complex]>;
+def StableHLO_IntTensor : RankedTensorOf<[StableHLO_Int]>;
+def StableHLO_PredTensor : RankedTensorOf<[I1]>;
+def StableHLO_IndexTensor : RankedTensorOf<[StableHLO_Int, Index]>;
+def StableHLO_DimensionTensor : 1DTensorOf<[StableHLO_Int, Index]>;
+def StableHLO_ScalarIntTensor : 0DTensorOf<[StableHLO_Int]>;
+def StableHLO_TensorOrToken : AnyTypeOf<[StableHLO_Tensor, StableHLO_TokenType]>;
+def StableHLO_AnyValue : AnyTypeOf<[AnyRankedTensor, StableHLO_TokenType, AnyTuple]>;
+
+//===----------------------------------------------------------------------===//
+// Op classes
+//===----------------------------------------------------------------------===//
+
+def StableHLO_Elementwise : NativeOpTrait<"ElementwiseTrait"> {
+  let cppNamespace = "::shardc::stablehlo";
+}
+
+class StableHLO_Op<string mnemonic, list<Trait> traits = []>
+    : Op<StableHLO_Dialect, mnemonic, traits> {
+  code compatibleReturnTypes = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
+      return ::shardc::stablehlo::areCompatibleTypes(l, r);
+    }
+  }];
+}
+
+// An op whose result types are inferred: builders need no types and the
+// verifier compares, `?` being compatible with every size.
+class StableHLO_InferOp<string mnemonic, list<Trait> traits = []>
+    : StableHLO_Op<mnemonic, !listconcat(traits, [InferTypeOpAdaptor])> {
+  let extraClassDeclaration = compatibleReturnTypes;
+}
+
+#endif // SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD

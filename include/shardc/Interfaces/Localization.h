@@ -1,0 +1,49 @@
+//===- Localization.h - What an op needs to know to become local -*- C++ -*-===//
+#ifndef SHARDC_INTERFACES_LOCALIZATION_H
+#define SHARDC_INTERFACES_LOCALIZATION_H
+
+#include "shardc/Interfaces/ShardingRule.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace shardc {
+
+/// One op on its way to the local view, as Partition sees it. Operands already
+/// cover what this rank needs (docs/Rationale/Architecture.md section 4).
+class Localization {
+public:
+  virtual ~Localization() = default;
+
+  virtual mlir::OpBuilder &builder() = 0;
+  virtual const ShardingRule &rule() = 0;
+  /// The local operands, in the op's order.
+  virtual mlir::ValueRange operands() = 0;
+  /// The local type of result `result` before any reduction over ranks.
+  virtual mlir::RankedTensorType resultType(int64_t result) = 0;
+  /// True if `factor` is cut over at least two ranks.
+  virtual bool isSharded(int64_t factor) = 0;
+  /// True if the dim's map uses a sharded factor: then the local operand holds
+  /// exactly the positions it needs, in dilated coordinates.
+  virtual bool isOperandDimLocal(int64_t operand, int64_t dim) = 0;
+  virtual bool isResultDimLocal(int64_t result, int64_t dim) = 0;
+  /// Iterations of `factor` on this rank: an IntegerAttr where all ranks agree,
+  /// else an index value.
+  virtual mlir::OpFoldResult factorSize(int64_t factor) = 0;
+  /// The first global iteration of `factor` on this rank.
+  virtual mlir::OpFoldResult factorOffset(int64_t factor) = 0;
+  /// Extent and first global index of a dim of a result on this rank.
+  virtual mlir::OpFoldResult resultDimSize(int64_t result, int64_t dim) = 0;
+  virtual mlir::OpFoldResult resultDimOffset(int64_t result, int64_t dim) = 0;
+  /// True if some factor of kind Reduction is sharded.
+  virtual bool isPartial() = 0;
+  /// Combines a partial local result over the ranks that share the sharded
+  /// reduction factors. Returns `partial` itself where none is sharded. Ops with
+  /// Reduction factors call it once for each result.
+  virtual mlir::Value completeReduction(mlir::Value partial, int64_t result) = 0;
+};
+
+} // namespace shardc
+
+#include "shardc/Interfaces/ShardingInterfaces.h.inc"
+
+#endif // SHARDC_INTERFACES_LOCALIZATION_H

@@ -1,0 +1,77 @@
+//===- ShardingRule.h - How an op ties its dims together --------*- C++ -*-===//
+//
+// A rule is plain data: the factors an op iterates over, and for each dim of
+// each operand and result the index map that says which elements an iteration
+// touches. Propagation, partition, the cost model and explain read the same
+// rule. Rules never look at shardings.
+//
+// Example, convolution of an image (n, h, w, c) with a 3x3 kernel, padding 1:
+//
+//     factors   n  h  w  o(pass)   kh  kw  c(reduction)
+//     input     [n, h + kh - 1, w + kw - 1, c]   fill zero
+//     kernel    [kh, kw, c, o]
+//     result    [n, h, w, o]
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_INTERFACES_SHARDINGRULE_H
+#define SHARDC_INTERFACES_SHARDINGRULE_H
+
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Layout/IndexMap.h"
+#include <optional>
+
+namespace shardc {
+
+enum class FactorKind {
+  PassThrough,    ///< may be sharded; every result has it, or it is a broadcast
+  Reduction,      ///< may be sharded; results are then partial (see `reduction`)
+  NeedReplication ///< must be whole on every rank
+};
+
+struct Factor {
+  int64_t size = 0;
+  FactorKind kind = FactorKind::PassThrough;
+  /// How partial results are combined; of Reduction factors only.
+  spmd::ReductionKind reduction = spmd::ReductionKind::Sum;
+  /// True if the local op needs the same size on every rank (feature groups of
+  /// a convolution, whose number is an attribute): uneven means whole.
+  bool evenOnly = false;
+};
+
+/// What stands where an operand is read outside its domain.
+enum class Fill {
+  Never,   ///< it is not read there
+  Zero,    ///< zero of the element type
+  Operand, ///< the scalar operand number `fillOperand`
+  Clip     ///< nothing: the local operand is cut to the domain, maybe to nothing
+};
+
+/// The dims of one operand or result.
+struct TensorRule {
+  llvm::SmallVector<IndexMap, 4> dims;
+  Fill fill = Fill::Never;
+  int64_t fillOperand = -1;
+};
+
+/// Operands and results in the op's order, non-tensor ones included with no
+/// dims. A dim of a result is an identity map or an exact merge (reshape).
+struct ShardingRule {
+  llvm::SmallVector<Factor, 8> factors;
+  llvm::SmallVector<TensorRule, 4> operands;
+  llvm::SmallVector<TensorRule, 2> results;
+
+  llvm::SmallVector<int64_t, 8> factorSizes() const;
+  /// Appends a factor and returns its number.
+  int64_t addFactor(int64_t size, FactorKind kind = FactorKind::PassThrough,
+                    spmd::ReductionKind reduction = spmd::ReductionKind::Sum);
+  /// As text, in the form of the example above on one line, for explain.
+  std::string str() const;
+};
+
+/// The factor that a dim is cut along when the dim is sharded: the most major
+/// term whose extent is above one; nullopt for a dim with no such factor.
+std::optional<int64_t> shardingFactorOf(const ShardingRule &rule, const IndexMap &map);
+
+} // namespace shardc
+
+#endif // SHARDC_INTERFACES_SHARDINGRULE_H

@@ -1,0 +1,455 @@
+//===- SpmdAttributes.cpp - Meshes, shardings, exchanges ------------------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdAttributes.cpp.inc"
+
+void SpmdDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "shardc/Dialect/Spmd/IR/SpmdAttributes.cpp.inc"
+      >();
+}
+
+static ParseResult parseAxisName(AsmParser &parser, StringAttr &name) {
+  std::string text;
+  if (parser.parseString(&text))
+    return failure();
+  name = StringAttr::get(parser.getContext(), text);
+  return success();
+}
+
+static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
+  llvm::interleaveComma(axes, printer, [&](StringAttr axis) {
+    printer << '"' << axis.getValue() << '"';
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// MeshAttr
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  auto parseAxis = [&]() -> ParseResult {
+    StringAttr name;
+    int64_t size;
+    if (parseAxisName(parser, name) || parser.parseEqual() ||
+        parser.parseInteger(size))
+      return failure();
+    names.push_back(name);
+    sizes.push_back(size);
+    return success();
+  };
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(llvm::zip(getAxisNames(), getAxisSizes()), printer,
+                        [&](auto axis) {
+                          printer << '"' << std::get<0>(axis).getValue()
+                                  << "\"=" << std::get<1>(axis);
+                        });
+  printer << "]>";
+}
+
+/// Ranks that a mesh may have (docs/Reference, limits).
+static constexpr int64_t kMaxRanks = 65536;
+
+LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
+  llvm::SmallSet<StringRef, 4> seen;
+  int64_t ranks = 1;
+  for (auto [name, size] : llvm::zip(names, sizes)) {
+    if (!seen.insert(name.getValue()).second)
+      return emitError() << "mesh has two axes named \"" << name.getValue() << '"';
+    if (size < 1)
+      return emitError() << "mesh axis \"" << name.getValue() << "\" has size "
+                         << size << ", expected at least 1";
+    if (size > kMaxRanks || (ranks *= size) > kMaxRanks)
+      return emitError() << "mesh has more than " << kMaxRanks << " ranks";
+  }
+  return success();
+}
+
+int64_t MeshAttr::getAxisIndex(StringRef name) const {
+  for (auto [i, axis] : llvm::enumerate(getAxisNames()))
+    if (axis.getValue() == name)
+      return i;
+  return -1;
+}
+
+int64_t MeshAttr::getAxisSize(StringRef name) const {
+  int64_t index = getAxisIndex(name);
+  return index < 0 ? 1 : getAxisSizes()[index];
+}
+
+int64_t MeshAttr::getNumRanks() const {
+  int64_t ranks = 1;
+  for (int64_t size : getAxisSizes())
+    ranks *= size;
+  return ranks;
+}
+
+//===----------------------------------------------------------------------===//
+// DimShardingAttr
+//===----------------------------------------------------------------------===//
+
+/// `{"x", "y" sizes [1, 2], ?}p0`; the sizes follow the last axis.
+Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> axes;
+  DenseI64ArrayAttr sizes;
+  bool dynamic = false, open = false;
+  int64_t priority = -1;
+  if (parser.parseLBrace())
+    return {};
+  while (failed(parser.parseOptionalRBrace())) {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      open = true;
+      if (parser.parseRBrace())
+        return {};
+      break;
+    }
+    StringAttr axis;
+    if (parseAxisName(parser, axis))
+      return {};
+    axes.push_back(axis);
+    if (succeeded(parser.parseOptionalKeyword("sizes"))) {
+      if (succeeded(parser.parseOptionalKeyword("dynamic"))) {
+        dynamic = true;
+      } else {
+        SmallVector<int64_t> values;
+        if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+              return parser.parseInteger(values.emplace_back());
+            }))
+          return {};
+        sizes = DenseI64ArrayAttr::get(parser.getContext(), values);
+      }
+    }
+    if (failed(parser.parseOptionalComma())) {
+      if (parser.parseRBrace())
+        return {};
+      break;
+    }
+  }
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword(&keyword))) {
+    if (!keyword.consume_front("p") || keyword.getAsInteger(10, priority) || priority < 0) {
+      parser.emitError(loc, "expected a priority such as p0");
+      return {};
+    }
+  }
+  return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open, priority);
+}
+
+void DimShardingAttr::print(AsmPrinter &printer) const {
+  printer << '{';
+  printAxes(printer, getAxes());
+  if (getDynamicSizes()) {
+    printer << " sizes dynamic";
+  } else if (getSizes()) {
+    printer << " sizes [";
+    llvm::interleaveComma(getSizes().asArrayRef(), printer);
+    printer << ']';
+  }
+  if (getOpen())
+    printer << (getAxes().empty() ? "?" : ", ?");
+  printer << '}';
+  if (getPriority() >= 0)
+    printer << 'p' << getPriority();
+}
+
+DimShardingAttr DimShardingAttr::get(MLIRContext *context, ArrayRef<StringAttr> axes,
+                                     const Boundaries &bounds) {
+  DenseI64ArrayAttr sizes;
+  if (!axes.empty() && !bounds.isBalanced())
+    sizes = DenseI64ArrayAttr::get(context, bounds.sizes());
+  return get(context, axes, sizes, false, false, -1);
+}
+
+int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
+  int64_t shards = 1;
+  for (StringAttr axis : getAxes())
+    shards *= mesh.getAxisSize(axis.getValue());
+  return shards;
+}
+
+Boundaries DimShardingAttr::getBoundaries(MeshAttr mesh, int64_t size) const {
+  if (getSizes())
+    if (auto bounds = Boundaries::fromSizes(getSizes().asArrayRef()))
+      return *bounds;
+  return Boundaries::balanced(size, getNumShards(mesh));
+}
+
+//===----------------------------------------------------------------------===//
+// ShardingAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  MLIRContext *context = parser.getContext();
+  FlatSymbolRefAttr mesh;
+  SmallVector<DimShardingAttr> dims;
+  SmallVector<StringAttr> replicated;
+  SmallVector<PartialAxisAttr> partial;
+  auto parseDim = [&]() -> ParseResult {
+    auto dim = llvm::dyn_cast_or_null<DimShardingAttr>(DimShardingAttr::parse(parser, {}));
+    if (!dim)
+      return failure();
+    dims.push_back(dim);
+    return success();
+  };
+  auto parsePartial = [&]() -> ParseResult {
+    StringAttr axis;
+    StringRef keyword;
+    if (parseAxisName(parser, axis) || parser.parseEqual())
+      return failure();
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<ReductionKind> kind = symbolizeReductionKind(keyword);
+    if (!kind)
+      return parser.emitError(loc, "unknown reduction '") << keyword << "', expected sum, product, min, max, and, or, xor";
+    partial.push_back(PartialAxisAttr::get(context, axis, *kind));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("replicated"))) {
+      if (parser.parseEqual() ||
+          parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&] {
+            return parseAxisName(parser, replicated.emplace_back());
+          }))
+        return {};
+      continue;
+    }
+    if (parser.parseKeyword("partial") || parser.parseEqual() ||
+        parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parsePartial))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return ShardingAttr::get(context, mesh, dims, replicated, partial);
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printAttribute(getMesh());
+  printer << ", [";
+  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) { dim.print(printer); });
+  printer << ']';
+  if (!getReplicated().empty()) {
+    printer << ", replicated = {";
+    printAxes(printer, getReplicated());
+    printer << '}';
+  }
+  if (!getPartial().empty()) {
+    printer << ", partial = {";
+    llvm::interleaveComma(getPartial(), printer, [&](PartialAxisAttr partial) {
+      printer << '"' << partial.getAxis().getValue()
+              << "\" = " << stringifyReductionKind(partial.getKind());
+    });
+    printer << '}';
+  }
+  printer << '>';
+}
+
+ShardingAttr ShardingAttr::getReplicated(FlatSymbolRefAttr mesh, int64_t numDims) {
+  MLIRContext *context = mesh.getContext();
+  return get(context, mesh, SmallVector<DimShardingAttr>(numDims, DimShardingAttr::get(context)));
+}
+
+bool ShardingAttr::isFullyReplicated() const {
+  return getPartial().empty() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.isWhole(); });
+}
+
+int64_t ShardingAttr::getDimOfAxis(StringRef axis) const {
+  for (auto [i, dim] : llvm::enumerate(getDims()))
+    for (StringAttr used : dim.getAxes())
+      if (used.getValue() == axis)
+        return i;
+  return -1;
+}
+
+static std::string listOf(ArrayRef<int64_t> values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  llvm::interleaveComma(values, os);
+  os << ']';
+  return text;
+}
+
+/// `"x"` or `"x", "y"`, for diagnostics.
+static std::string nameAxes(ArrayRef<StringAttr> axes) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(axes, os, [&](StringAttr axis) { os << '"' << axis.getValue() << '"'; });
+  return text;
+}
+
+LogicalResult
+ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
+                        llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  if (getDims().size() != shape.size())
+    return emitError() << "sharding has " << getDims().size()
+                       << " dims, but the tensor has " << shape.size();
+  llvm::SmallSet<StringRef, 4> used;
+  auto use = [&](StringAttr axis) -> LogicalResult {
+    if (mesh.getAxisIndex(axis.getValue()) < 0) {
+      InFlightDiagnostic diag = emitError();
+      diag << "sharding names axis \"" << axis.getValue() << "\", but mesh " << getMesh() << " has ";
+      if (mesh.getAxisNames().empty())
+        return diag << "no axes";
+      return diag << nameAxes(mesh.getAxisNames());
+    }
+    if (!used.insert(axis.getValue()).second)
+      return emitError() << "sharding uses axis \"" << axis.getValue()
+                         << "\" twice; an axis cuts at most one dim";
+    return success();
+  };
+  for (auto [i, dim] : llvm::enumerate(getDims())) {
+    for (StringAttr axis : dim.getAxes())
+      if (failed(use(axis)))
+        return failure();
+    if (!dim.getSizes())
+      continue;
+    ArrayRef<int64_t> sizes = dim.getSizes().asArrayRef();
+    int64_t shards = dim.getNumShards(mesh);
+    if (static_cast<int64_t>(sizes.size()) != shards)
+      return emitError() << "sharding gives " << sizes.size() << " sizes for dim " << i << ", but "
+                         << nameAxes(dim.getAxes()) << " has " << shards << " shards";
+    if (ShapedType::isDynamic(shape[i]))
+      continue;
+    int64_t sum = 0;
+    for (int64_t size : sizes) {
+      if (size < 0)
+        return emitError() << "sharding gives a negative size for dim " << i << ": " << listOf(sizes);
+      if (llvm::AddOverflow(sum, size, sum))
+        return emitError() << "sizes along " << nameAxes(dim.getAxes()) << " overflow: " << listOf(sizes);
+    }
+    if (sum != shape[i]) {
+      InFlightDiagnostic diag = emitError();
+      diag << "sizes along " << nameAxes(dim.getAxes()) << " add up to " << sum << ", but dim " << i
+           << " has " << shape[i] << " elements";
+      diag.attachNote() << "sizes given here: " << listOf(sizes);
+      return diag;
+    }
+  }
+  for (StringAttr axis : getReplicated())
+    if (failed(use(axis)))
+      return failure();
+  for (PartialAxisAttr partial : getPartial())
+    if (failed(use(partial.getAxis())))
+      return failure();
+  return success();
+}
+
+RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh, RankedTensorType type) const {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [dim, size] : llvm::zip(getDims(), shape))
+    if (!dim.isWhole() && !ShapedType::isDynamic(size))
+      size = dim.getBoundaries(mesh, size).uniformShardSize().value_or(ShapedType::kDynamic);
+  return type.clone(shape);
+}
+
+//===----------------------------------------------------------------------===//
+// DimExchangeAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseIntervals(AsmParser &parser, SmallVectorImpl<int64_t> &bounds) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    return failure(parser.parseInteger(bounds.emplace_back()) || parser.parseColon() ||
+                   parser.parseInteger(bounds.emplace_back()));
+  });
+}
+
+Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
+  int64_t dim;
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> owned, needed;
+  if (parser.parseLess() || parser.parseKeyword("dim") || parser.parseInteger(dim) ||
+      parser.parseKeyword("along") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parseAxisName(parser, axes.emplace_back()); }) ||
+      parser.parseColon() || parseIntervals(parser, owned) || parser.parseArrow() ||
+      parseIntervals(parser, needed) || parser.parseGreater())
+    return {};
+  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes, owned, needed);
+}
+
+static void printIntervals(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
+  printer << '[';
+  for (size_t i = 0; i < bounds.size(); i += 2)
+    printer << (i ? ", " : "") << bounds[i] << ':' << bounds[i + 1];
+  printer << ']';
+}
+
+void DimExchangeAttr::print(AsmPrinter &printer) const {
+  printer << "<dim " << getDim() << " along [";
+  printAxes(printer, getAxes());
+  printer << "] : ";
+  printIntervals(printer, getOwned());
+  printer << " -> ";
+  printIntervals(printer, getNeeded());
+  printer << '>';
+}
+
+LogicalResult DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                      int64_t dim, ArrayRef<StringAttr> axes,
+                                      ArrayRef<int64_t> owned, ArrayRef<int64_t> needed) {
+  if (dim < 0)
+    return emitError() << "exchange has negative dim " << dim;
+  if (owned.size() != needed.size() || owned.size() % 2 != 0)
+    return emitError() << "exchange of dim " << dim << " owns " << owned.size() / 2
+                       << " intervals and needs " << needed.size() / 2
+                       << ", expected as many: one for each coordinate";
+  return success();
+}
+
+static void appendIntervals(ArrayRef<Interval> intervals, SmallVectorImpl<int64_t> &bounds) {
+  for (Interval interval : intervals) {
+    bounds.push_back(interval.begin);
+    bounds.push_back(interval.end);
+  }
+}
+
+DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh, const DimExchange &exchange) {
+  SmallVector<StringAttr> axes;
+  for (int64_t axis : exchange.axes)
+    axes.push_back(mesh.getAxisNames()[axis]);
+  SmallVector<int64_t> owned, needed;
+  appendIntervals(exchange.owned, owned);
+  appendIntervals(exchange.needed, needed);
+  return get(context, exchange.dim, axes, owned, needed);
+}
+
+DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
+  DimExchange exchange;
+  exchange.dim = getDim();
+  for (StringAttr axis : getAxes())
+    exchange.axes.push_back(mesh.getAxisIndex(axis.getValue()));
+  for (size_t i = 0; i + 1 < getOwned().size(); i += 2) {
+    exchange.owned.push_back({getOwned()[i], getOwned()[i + 1]});
+    exchange.needed.push_back({getNeeded()[i], getNeeded()[i + 1]});
+  }
+  return exchange;
+}

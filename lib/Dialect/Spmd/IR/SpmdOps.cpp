@@ -1,0 +1,199 @@
+//===- SpmdOps.cpp - Ops of both views ------------------------------------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdOps.cpp.inc"
+
+static SmallVector<StringAttr> axisNames(ArrayAttr axes) {
+  return llvm::map_to_vector(axes, [](Attribute axis) { return cast<StringAttr>(axis); });
+}
+
+/// Checks that the mesh exists and has `axes`, each once.
+static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr meshName, ArrayRef<StringAttr> axes,
+                                SymbolTableCollection &symbols, MeshAttr &mesh) {
+  auto meshOp = symbols.lookupNearestSymbolFrom<MeshOp>(op, meshName);
+  if (!meshOp)
+    return op->emitOpError() << "names unknown mesh " << meshName;
+  mesh = meshOp.getMesh();
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    if (mesh.getAxisIndex(axis.getValue()) < 0)
+      return op->emitOpError() << "names axis \"" << axis.getValue() << "\", but mesh " << meshName << " is " << mesh;
+    if (llvm::is_contained(axes.take_front(i), axis))
+      return op->emitOpError() << "names axis \"" << axis.getValue() << "\" twice";
+  }
+  return success();
+}
+
+static int64_t countCoordinates(MeshAttr mesh, ArrayRef<StringAttr> axes) {
+  int64_t count = 1;
+  for (StringAttr axis : axes)
+    count *= mesh.getAxisSize(axis.getValue());
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// LookupOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  MeshAttr mesh;
+  SmallVector<StringAttr> axes = axisNames(getAxes());
+  if (failed(verifyAxes(*this, getMeshAttr(), axes, symbols, mesh)))
+    return failure();
+  int64_t coordinates = countCoordinates(mesh, axes);
+  if (static_cast<int64_t>(getTable().size()) != coordinates)
+    return emitOpError() << "has a table of " << getTable().size() << " entries, but there are "
+                         << coordinates << " coordinates along its axes";
+  return success();
+}
+
+OpFoldResult LookupOp::fold(FoldAdaptor) {
+  ArrayRef<int64_t> table = getTable();
+  if (!table.empty() && llvm::all_equal(table))
+    return IntegerAttr::get(getType(), table.front());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// DilateOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DilateOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
+    return emitOpError() << "has input " << input << " and result " << result << ", expected the same element type and number of dims";
+  if (static_cast<int64_t>(getDim()) >= input.getRank())
+    return emitOpError() << "has dim " << getDim() << ", but the tensor has " << input.getRank() << " dims";
+  if (static_cast<int64_t>(getFactor()) < 1)
+    return emitOpError() << "has factor " << getFactor() << ", expected at least 1";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+shardc::Exchange ExchangeOpInterface::getExchange() {
+  Operation *op = getOperation();
+  auto communication = cast<CommunicationOpInterface>(op);
+  MeshAttr mesh = lookupMesh(op, communication.getMeshName());
+  Exchange exchange;
+  exchange.meshShape.assign(mesh.getAxisSizes().begin(), mesh.getAxisSizes().end());
+  auto type = cast<RankedTensorType>(communication.getSource().getType());
+  exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
+  for (Attribute attr : getDimExchanges()) {
+    DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+    int64_t size = 0;
+    for (Interval interval : dim.owned)
+      size = std::max(size, interval.end);
+    exchange.globalShape[dim.dim] = size;
+    exchange.dims.push_back(std::move(dim));
+  }
+  return exchange;
+}
+
+static SmallVector<StringAttr> groupAxesOf(ArrayAttr dims) {
+  SmallVector<StringAttr> axes;
+  for (Attribute attr : dims)
+    for (StringAttr axis : cast<DimExchangeAttr>(attr).getAxes())
+      if (!llvm::is_contained(axes, axis))
+        axes.push_back(axis);
+  return axes;
+}
+
+static LogicalResult verifyDimExchanges(Operation *op, ArrayAttr dims, FlatSymbolRefAttr meshName,
+                                        RankedTensorType input, RankedTensorType result,
+                                        SymbolTableCollection &symbols) {
+  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
+    return op->emitOpError() << "has input " << input << " and result " << result
+                             << ", expected the same element type and number of dims";
+  llvm::SmallBitVector seen(input.getRank());
+  for (Attribute attr : dims) {
+    auto dim = cast<DimExchangeAttr>(attr);
+    MeshAttr mesh;
+    if (failed(verifyAxes(op, meshName, dim.getAxes(), symbols, mesh)))
+      return failure();
+    if (dim.getDim() >= input.getRank())
+      return op->emitOpError() << "has dim " << dim.getDim() << ", but the tensor has " << input.getRank() << " dims";
+    if (seen.test(dim.getDim()))
+      return op->emitOpError() << "has dim " << dim.getDim() << " twice";
+    seen.set(dim.getDim());
+    int64_t coordinates = countCoordinates(mesh, dim.getAxes());
+    if (static_cast<int64_t>(dim.getOwned().size()) != 2 * coordinates)
+      return op->emitOpError() << "has " << dim.getOwned().size() / 2 << " intervals for dim " << dim.getDim()
+                               << ", but there are " << coordinates << " coordinates along its axes";
+  }
+  for (int64_t i = 0; i < input.getRank(); ++i)
+    if (!seen.test(i) && input.getDimSize(i) != result.getDimSize(i))
+      return op->emitOpError() << "changes dim " << i << " from " << input << " to " << result << ", but does not list it";
+  return success();
+}
+
+#define SHARDC_EXCHANGE_OP(Op)                                                 \
+  FlatSymbolRefAttr Op::getMeshName() { return getMeshAttr(); }                \
+  SmallVector<StringAttr> Op::getGroupAxes() { return groupAxesOf(getDims()); } \
+  Value Op::getSource() { return getInput(); }                                 \
+  ArrayAttr Op::getDimExchanges() { return getDims(); }                        \
+  Value Op::getFillValue() { return getFill(); }                               \
+  LogicalResult Op::verifySymbolUses(SymbolTableCollection &symbols) {         \
+    return verifyDimExchanges(*this, getDims(), getMeshAttr(),                 \
+                              cast<RankedTensorType>(getInput().getType()),    \
+                              cast<RankedTensorType>(getType()), symbols);     \
+  }
+SHARDC_EXCHANGE_OP(HaloExchangeOp)
+SHARDC_EXCHANGE_OP(RebalanceOp)
+SHARDC_EXCHANGE_OP(AllGatherOp)
+SHARDC_EXCHANGE_OP(AllToAllOp)
+#undef SHARDC_EXCHANGE_OP
+
+//===----------------------------------------------------------------------===//
+// Reductions over ranks
+//===----------------------------------------------------------------------===//
+
+FlatSymbolRefAttr AllReduceOp::getMeshName() { return getMeshAttr(); }
+SmallVector<StringAttr> AllReduceOp::getGroupAxes() { return axisNames(getAxes()); }
+Value AllReduceOp::getSource() { return getInput(); }
+LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  MeshAttr mesh;
+  return verifyAxes(*this, getMeshAttr(), axisNames(getAxes()), symbols, mesh);
+}
+
+FlatSymbolRefAttr ReduceScatterOp::getMeshName() { return getMeshAttr(); }
+SmallVector<StringAttr> ReduceScatterOp::getGroupAxes() {
+  SmallVector<StringAttr> axes = axisNames(getAxes());
+  for (StringAttr axis : groupAxesOf(getDims()))
+    if (!llvm::is_contained(axes, axis))
+      axes.push_back(axis);
+  return axes;
+}
+Value ReduceScatterOp::getSource() { return getInput(); }
+LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  MeshAttr mesh;
+  if (failed(verifyAxes(*this, getMeshAttr(), axisNames(getAxes()), symbols, mesh)))
+    return failure();
+  return verifyDimExchanges(*this, getDims(), getMeshAttr(), cast<RankedTensorType>(getInput().getType()),
+                            cast<RankedTensorType>(getType()), symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// RunSiteOp
+//===----------------------------------------------------------------------===//
+
+void RunSiteOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  // Peers take part: never dropped, never moved across one another.
+  effects.emplace_back(MemoryEffects::Write::get());
+  for (OpOperand &operand : getInputsMutable())
+    if (isa<BaseMemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  for (OpOperand &operand : getInitsMutable())
+    if (isa<BaseMemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+}

@@ -1,0 +1,89 @@
+//===- Boundaries.cpp - How a dim is cut into shards ------------*- C++ -*-===//
+
+#include "shardc/Layout/Boundaries.h"
+#include <cassert>
+
+using namespace shardc;
+
+/// Where shard `i` of `shards` begins in a balanced cut of `size` elements.
+static int64_t balancedBegin(int64_t size, int64_t shards, int64_t i) {
+  return i * (size / shards) + std::min(i, size % shards);
+}
+
+Boundaries Boundaries::balanced(int64_t size, int64_t shards) {
+  assert(size >= 0 && shards >= 1 && "nothing to cut, or into nothing");
+  std::vector<int64_t> bounds;
+  bounds.reserve(shards + 1);
+  for (int64_t i = 0; i <= shards; ++i)
+    bounds.push_back(balancedBegin(size, shards, i));
+  return Boundaries(std::move(bounds));
+}
+
+std::optional<Boundaries>
+Boundaries::fromSizes(std::span<const int64_t> sizes) {
+  if (sizes.empty())
+    return std::nullopt;
+  std::vector<int64_t> bounds = {0};
+  bounds.reserve(sizes.size() + 1);
+  for (int64_t size : sizes) {
+    int64_t next = 0;
+    if (size < 0 || __builtin_add_overflow(bounds.back(), size, &next))
+      return std::nullopt;
+    bounds.push_back(next);
+  }
+  return Boundaries(std::move(bounds));
+}
+
+std::optional<Boundaries> Boundaries::fromBounds(std::vector<int64_t> bounds) {
+  if (bounds.size() < 2 || bounds.front() != 0 ||
+      !std::is_sorted(bounds.begin(), bounds.end()))
+    return std::nullopt;
+  return Boundaries(std::move(bounds));
+}
+
+int64_t Boundaries::maxShardSize() const {
+  int64_t result = 0;
+  for (int64_t i = 0; i < numShards(); ++i)
+    result = std::max(result, shardSize(i));
+  return result;
+}
+
+std::optional<int64_t> Boundaries::uniformShardSize() const {
+  for (int64_t i = 1; i < numShards(); ++i)
+    if (shardSize(i) != shardSize(0))
+      return std::nullopt;
+  return shardSize(0);
+}
+
+bool Boundaries::isBalanced() const {
+  for (int64_t i = 0; i <= numShards(); ++i)
+    if (bounds[i] != balancedBegin(size(), numShards(), i))
+      return false;
+  return true;
+}
+
+std::vector<int64_t> Boundaries::sizes() const {
+  std::vector<int64_t> result;
+  result.reserve(numShards());
+  for (int64_t i = 0; i < numShards(); ++i)
+    result.push_back(shardSize(i));
+  return result;
+}
+
+Boundaries Boundaries::coarsen(int64_t step) const {
+  assert(step >= 1 && numShards() % step == 0 && "runs of unequal length");
+  std::vector<int64_t> result;
+  for (int64_t i = 0; i <= numShards(); i += step)
+    result.push_back(bounds[i]);
+  return Boundaries(std::move(result));
+}
+
+Boundaries Boundaries::refine(int64_t parts) const {
+  assert(parts >= 1 && "a shard cannot be cut into nothing");
+  std::vector<int64_t> result = {0};
+  result.reserve(numShards() * parts + 1);
+  for (int64_t i = 0; i < numShards(); ++i)
+    for (int64_t part = 1; part <= parts; ++part)
+      result.push_back(bounds[i] + balancedBegin(shardSize(i), parts, part));
+  return Boundaries(std::move(result));
+}

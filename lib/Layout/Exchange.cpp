@@ -1,0 +1,436 @@
+//===- Exchange.cpp - Owned to needed: who sends what to whom -------------===//
+//
+// Every rank can compute every transfer from the tables alone: a box travels
+// from the rank that serves it to each rank whose needed box it meets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardc/Layout/Exchange.h"
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+using namespace shardc;
+
+//===----------------------------------------------------------------------===//
+// Mesh coordinates
+//===----------------------------------------------------------------------===//
+
+/// How far apart in rank number two neighbours along `axis` are.
+static int64_t strideOf(std::span<const int64_t> meshShape, int64_t axis) {
+  int64_t stride = 1;
+  for (size_t i = axis + 1; i < meshShape.size(); ++i)
+    stride *= meshShape[i];
+  return stride;
+}
+
+static int64_t numRanks(const Exchange &exchange) {
+  return std::accumulate(exchange.meshShape.begin(), exchange.meshShape.end(),
+                         int64_t(1), std::multiplies<>());
+}
+
+int64_t shardc::coordinateAlong(std::span<const int64_t> meshShape,
+                                std::span<const int64_t> axes, int64_t rank) {
+  int64_t coordinate = 0;
+  for (int64_t axis : axes)
+    coordinate = coordinate * meshShape[axis] +
+                 rank / strideOf(meshShape, axis) % meshShape[axis];
+  return coordinate;
+}
+
+std::vector<int64_t> shardc::groupAlong(std::span<const int64_t> meshShape,
+                                        std::span<const int64_t> axes,
+                                        int64_t rank) {
+  // From major to minor, each step keeps the ranks in ascending order.
+  std::vector<int64_t> sorted(axes.begin(), axes.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  int64_t base = rank;
+  for (int64_t axis : sorted)
+    base -= coordinateAlong(meshShape, {&axis, 1}, rank) *
+            strideOf(meshShape, axis);
+  std::vector<int64_t> group = {base};
+  for (int64_t axis : sorted) {
+    int64_t stride = strideOf(meshShape, axis);
+    std::vector<int64_t> next;
+    next.reserve(group.size() * meshShape[axis]);
+    for (int64_t start : group)
+      for (int64_t i = 0; i < meshShape[axis]; ++i)
+        next.push_back(start + i * stride);
+    group = std::move(next);
+  }
+  return group;
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+static Box wholeBox(const Exchange &exchange) {
+  Box box;
+  box.reserve(exchange.globalShape.size());
+  for (int64_t size : exchange.globalShape)
+    box.push_back({0, size});
+  return box;
+}
+
+static Box boxOf(const Exchange &exchange, int64_t rank,
+                 std::vector<Interval> DimExchange::*table) {
+  Box box = wholeBox(exchange);
+  for (const DimExchange &dim : exchange.dims)
+    box[dim.dim] =
+        (dim.*table)[coordinateAlong(exchange.meshShape, dim.axes, rank)];
+  return box;
+}
+
+Box shardc::ownedBox(const Exchange &exchange, int64_t rank) {
+  return boxOf(exchange, rank, &DimExchange::owned);
+}
+
+Box shardc::neededBox(const Exchange &exchange, int64_t rank) {
+  return boxOf(exchange, rank, &DimExchange::needed);
+}
+
+static bool isEmpty(const Box &box) {
+  return std::any_of(box.begin(), box.end(),
+                     [](Interval interval) { return interval.empty(); });
+}
+
+static Box intersectBoxes(const Box &a, const Box &b) {
+  Box box;
+  box.reserve(a.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    box.push_back(intersect(a[i], b[i]));
+  return box;
+}
+
+/// The elements of `box`, or INT64_MAX if they are more.
+static int64_t volume(const Box &box) {
+  if (isEmpty(box))
+    return 0;
+  int64_t result = 1;
+  for (Interval interval : box)
+    if (__builtin_mul_overflow(result, interval.size(), &result))
+      return INT64_MAX;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// Sums and differences of indices below this cannot overflow.
+static constexpr int64_t largestIndex = int64_t(1) << 61;
+
+static std::string toString(const Box &box) {
+  std::string text;
+  for (Interval interval : box)
+    text += (text.empty() ? "[" : " x [") + std::to_string(interval.begin) +
+            ", " + std::to_string(interval.end) + ")";
+  return text;
+}
+
+/// Returns what is wrong with one dim's table, or an empty string.
+static std::string verifyDim(const Exchange &exchange, const DimExchange &dim) {
+  std::string name = "dim " + std::to_string(dim.dim);
+  int64_t coordinates = 1;
+  for (size_t i = 0; i < dim.axes.size(); ++i) {
+    int64_t axis = dim.axes[i];
+    if (axis < 0 || axis >= static_cast<int64_t>(exchange.meshShape.size()))
+      return name + " names mesh axis " + std::to_string(axis) +
+             ", but the mesh has " + std::to_string(exchange.meshShape.size()) +
+             " axes";
+    if (std::find(dim.axes.begin(), dim.axes.begin() + i, axis) !=
+        dim.axes.begin() + i)
+      return name + " lists mesh axis " + std::to_string(axis) + " twice";
+    coordinates *= exchange.meshShape[axis];
+  }
+  for (auto [table, word] :
+       {std::pair(&dim.owned, "owned"), std::pair(&dim.needed, "needed")}) {
+    if (static_cast<int64_t>(table->size()) != coordinates)
+      return name + " has " + std::to_string(table->size()) + " " + word +
+             " intervals for " + std::to_string(coordinates) +
+             " coordinates along its axes";
+    for (Interval interval : *table)
+      if (std::min(interval.begin, interval.end) < -largestIndex ||
+          std::max(interval.begin, interval.end) > largestIndex)
+        return name + " has " + word + " interval " + toString({interval}) +
+               ", which is too large";
+  }
+  Interval domain = {0, exchange.globalShape[dim.dim]};
+  for (Interval interval : dim.owned)
+    if (!domain.contains(interval))
+      return name + " has owned interval " + toString({interval}) +
+             " outside its " + std::to_string(domain.end) + " elements";
+  return "";
+}
+
+/// Returns whether the disjoint, non-empty `boxes` cover `whole`. Counts the
+/// cells of the grid that all their edges span: there are few, elements many.
+static bool coverAll(const std::vector<Box> &boxes, const Box &whole) {
+  if (isEmpty(whole))
+    return true;
+  std::vector<std::vector<int64_t>> edges;
+  for (size_t dim = 0; dim < whole.size(); ++dim) {
+    std::vector<int64_t> cuts = {whole[dim].begin, whole[dim].end};
+    for (const Box &box : boxes) {
+      cuts.push_back(box[dim].begin);
+      cuts.push_back(box[dim].end);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    edges.push_back(std::move(cuts));
+  }
+  // Disjoint boxes have no more cells together than the whole has, so if that
+  // number fits, no sum overflows. If not, far too many ranks would be needed.
+  auto cells = [&](const Box &box) -> std::optional<uint64_t> {
+    uint64_t count = 1;
+    for (size_t dim = 0; dim < box.size(); ++dim) {
+      auto at = [&](int64_t edge) {
+        return std::lower_bound(edges[dim].begin(), edges[dim].end(), edge);
+      };
+      uint64_t length = at(box[dim].end) - at(box[dim].begin);
+      if (__builtin_mul_overflow(count, length, &count))
+        return std::nullopt;
+    }
+    return count;
+  };
+  std::optional<uint64_t> expected = cells(whole);
+  if (!expected)
+    return false;
+  uint64_t covered = 0;
+  for (const Box &box : boxes)
+    covered += *cells(box);
+  return covered == *expected;
+}
+
+/// The axes of all dims.
+static std::vector<int64_t> allAxes(const Exchange &exchange) {
+  std::vector<int64_t> axes;
+  for (const DimExchange &dim : exchange.dims)
+    axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
+}
+
+std::string shardc::verifyExchange(const Exchange &exchange) {
+  int64_t ranks = 1;
+  for (int64_t size : exchange.meshShape)
+    if (size < 1 || __builtin_mul_overflow(ranks, size, &ranks) ||
+        ranks > largestIndex)
+      return "the mesh has an axis of size " + std::to_string(size);
+  for (int64_t size : exchange.globalShape)
+    if (size < 0 || size > largestIndex)
+      return "the tensor has a dim of " + std::to_string(size) + " elements";
+
+  std::vector<bool> seen(exchange.globalShape.size());
+  for (const DimExchange &dim : exchange.dims) {
+    if (dim.dim < 0 || dim.dim >= static_cast<int64_t>(seen.size()))
+      return "dim " + std::to_string(dim.dim) +
+             " is listed, but the tensor has " + std::to_string(seen.size()) +
+             " dims";
+    if (seen[dim.dim])
+      return "dim " + std::to_string(dim.dim) + " is listed twice";
+    seen[dim.dim] = true;
+    if (std::string error = verifyDim(exchange, dim); !error.empty())
+      return error;
+  }
+
+  // One group speaks for all: tables do not depend on other axes.
+  std::vector<std::pair<Box, int64_t>> owned;
+  for (int64_t rank : groupAlong(exchange.meshShape, allAxes(exchange), 0))
+    if (Box box = ownedBox(exchange, rank); !isEmpty(box))
+      owned.emplace_back(std::move(box), rank);
+  auto less = [](const auto &a, const auto &b) {
+    for (size_t dim = 0; dim < a.first.size(); ++dim)
+      if (!(a.first[dim] == b.first[dim]))
+        return std::pair(a.first[dim].begin, a.first[dim].end) <
+               std::pair(b.first[dim].begin, b.first[dim].end);
+    return a.second < b.second;
+  };
+  std::sort(owned.begin(), owned.end(), less);
+  owned.erase(std::unique(owned.begin(), owned.end(),
+                          [](const auto &a, const auto &b) {
+                            return a.first == b.first;
+                          }),
+              owned.end());
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < owned.size(); ++i) {
+    for (size_t j = 0; j < i; ++j)
+      if (!isEmpty(intersectBoxes(owned[i].first, owned[j].first)))
+        return "ranks " + std::to_string(owned[j].second) + " and " +
+               std::to_string(owned[i].second) +
+               " own boxes that overlap: " + toString(owned[j].first) +
+               " and " + toString(owned[i].first);
+    boxes.push_back(owned[i].first);
+  }
+  if (!coverAll(boxes, wholeBox(exchange)))
+    return "the owned boxes do not cover the tensor";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+/// The axes along which an owned table varies. Ranks that differ only along
+/// others own the same, so each finds its peers at its own coordinates.
+static std::vector<int64_t> owningAxes(const Exchange &exchange) {
+  std::vector<int64_t> result;
+  for (const DimExchange &dim : exchange.dims) {
+    int64_t stride = 1;
+    for (size_t i = dim.axes.size(); i-- > 0;) {
+      int64_t size = exchange.meshShape[dim.axes[i]];
+      for (size_t at = 0; at < dim.owned.size(); ++at) {
+        size_t first = at - at / stride % size * stride;
+        if (dim.owned[at] == dim.owned[first])
+          continue;
+        result.push_back(dim.axes[i]);
+        break;
+      }
+      stride *= size;
+    }
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
+                                         int64_t rank) {
+  Box needed = neededBox(exchange, rank);
+  std::vector<Transfer> transfers;
+  auto receiveFrom = [&](int64_t peer) {
+    Box box = intersectBoxes(ownedBox(exchange, peer), needed);
+    if (isEmpty(box))
+      return;
+    // Owned boxes are equal or disjoint, so whatever meets an earlier transfer
+    // is the same box again, from another owner.
+    for (const Transfer &transfer : transfers)
+      if (transfer.box == box)
+        return;
+    transfers.push_back({peer, std::move(box)});
+  };
+  receiveFrom(rank);
+  for (int64_t peer :
+       groupAlong(exchange.meshShape, owningAxes(exchange), rank))
+    if (peer != rank)
+      receiveFrom(peer);
+  return transfers;
+}
+
+std::vector<Transfer> shardc::sendsOf(const Exchange &exchange, int64_t rank) {
+  Box owned = ownedBox(exchange, rank);
+  if (isEmpty(owned))
+    return {};
+  std::vector<int64_t> group =
+      groupAlong(exchange.meshShape, owningAxes(exchange), rank);
+  std::vector<Transfer> transfers;
+  for (int64_t peer : group) {
+    // An owner of the same box serves itself, and the lowest serves the others.
+    if (ownedBox(exchange, peer) == owned) {
+      if (peer < rank)
+        return {};
+      continue;
+    }
+    Box box = intersectBoxes(owned, neededBox(exchange, peer));
+    if (!isEmpty(box))
+      transfers.push_back({peer, std::move(box)});
+  }
+  return transfers;
+}
+
+int64_t shardc::elementsMoved(const Exchange &exchange) {
+  int64_t sum = 0;
+  for (int64_t rank = 0, e = numRanks(exchange); rank < e; ++rank)
+    for (const Transfer &transfer : sendsOf(exchange, rank))
+      if (__builtin_add_overflow(sum, volume(transfer.box), &sum))
+        return INT64_MAX;
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What one dim does, from the most special to the most general.
+enum class DimKind { Local, Gather, Halo, Rebalance, Shift };
+} // namespace
+
+/// True if the non-empty `intervals` are pairwise equal or disjoint, and
+/// together cover `domain` and no more.
+static bool isPartition(std::vector<Interval> intervals, Interval domain) {
+  std::erase_if(intervals, [](Interval interval) { return interval.empty(); });
+  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  int64_t at = domain.begin;
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    if (i > 0 && intervals[i] == intervals[i - 1])
+      continue;
+    if (intervals[i].begin != at)
+      return false;
+    at = intervals[i].end;
+  }
+  return at == domain.end;
+}
+
+static DimKind classifyDim(const DimExchange &dim, Interval domain) {
+  bool keeps = true, local = true;
+  for (size_t i = 0; i < dim.owned.size(); ++i) {
+    keeps &= dim.needed[i].contains(dim.owned[i]);
+    local &= dim.owned[i].contains(intersect(dim.needed[i], domain));
+  }
+  if (local)
+    return DimKind::Local;
+  bool partition = isPartition(dim.needed, domain);
+  if (keeps)
+    return partition ? DimKind::Gather : DimKind::Halo;
+  return partition ? DimKind::Rebalance : DimKind::Shift;
+}
+
+/// True if `dim` is needed in smaller parts than it is owned, along one of
+/// `axes`.
+static bool isCutAlong(const DimExchange &dim,
+                       const std::vector<int64_t> &axes) {
+  bool shared =
+      std::any_of(dim.axes.begin(), dim.axes.end(), [&](int64_t axis) {
+        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+      });
+  if (!shared)
+    return false;
+  for (size_t i = 0; i < dim.owned.size(); ++i)
+    if (!dim.needed[i].contains(dim.owned[i]))
+      return true;
+  return false;
+}
+
+ExchangeKind shardc::classify(const Exchange &exchange) {
+  if (elementsMoved(exchange) == 0)
+    return ExchangeKind::Local;
+  DimKind kind = DimKind::Local;
+  for (const DimExchange &dim : exchange.dims) {
+    DimKind dimKind = classifyDim(dim, {0, exchange.globalShape[dim.dim]});
+    kind = std::max(kind, dimKind);
+    if (dimKind != DimKind::Gather)
+      continue;
+    for (const DimExchange &other : exchange.dims)
+      if (&other != &dim && isCutAlong(other, dim.axes))
+        return ExchangeKind::AllToAll;
+  }
+  switch (kind) {
+  case DimKind::Local:
+  case DimKind::Shift:
+    return ExchangeKind::Shift;
+  case DimKind::Gather:
+    return ExchangeKind::AllGather;
+  case DimKind::Halo:
+    return ExchangeKind::HaloExchange;
+  case DimKind::Rebalance:
+    return ExchangeKind::Rebalance;
+  }
+  return ExchangeKind::Shift;
+}
