@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Check that every file includes only what its room may include.
+
+Reads cmake/layers.txt and the #include lines (also .td includes) under
+include/shardc, lib, tools and runtime. Prints one line for each that crosses a
+layer, and exits with 1 if there is any. A name of its own, `EntryPoints`, stands for
+the headers that compiler and runtime share: shardrt/EntryPoints.def, Sites.h
+and ElementType.h.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]')
+SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".td", ".def"}
+SHARED_WITH_RUNTIME = {"shardrt/ElementType.h", "shardrt/EntryPoints.def", "shardrt/Sites.h"}
+
+
+def read_layers(path: Path) -> dict[str, set[str]]:
+    """Return what each room may include, itself among it.
+
+    Raises: ValueError for a line that is not `room: names`, or a name that is
+    neither a room nor `llvm`, `mlir`, `EntryPoints`.
+    """
+    layers: dict[str, set[str]] = {}
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        line = line.split("#", 1)[0].strip()
+        if not line:
+            continue
+        room, colon, names = line.partition(":")
+        if not colon:
+            raise ValueError(f"{path}:{number}: expected 'room: names', found '{line}'")
+        layers[room.strip()] = {room.strip(), *names.split()}
+    known = {*layers, "llvm", "mlir", "EntryPoints"}
+    for room, names in layers.items():
+        if unknown := sorted(names - known):
+            raise ValueError(f"{path}: room '{room}' names unknown rooms {', '.join(unknown)}")
+    return layers
+
+
+def room_of_file(path: Path) -> str:
+    """Return the room of a file, given relative to the root."""
+    top = path.parts[0]
+    if top in ("tools", "runtime"):
+        return top
+    return path.parts[2] if top == "include" else path.parts[1]
+
+
+def room_of_include(name: str) -> str | None:
+    """Return the room that an include names; None for the standard library and siblings."""
+    parts = name.split("/")
+    if name in SHARED_WITH_RUNTIME:
+        return "EntryPoints"
+    if parts[0] == "shardc" and len(parts) > 2:
+        return parts[1]
+    if parts[0] == "shardrt":
+        return "runtime"
+    if parts[0] in ("llvm", "llvm-c"):
+        return "llvm"
+    if parts[0] in ("mlir", "mlir-c"):
+        return "mlir"
+    return None
+
+
+def main() -> int:
+    root = Path(__file__).resolve().parent.parent
+    try:
+        layers = read_layers(root / "cmake" / "layers.txt")
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    crossings = 0
+    files = 0
+    for top in ("include/shardc", "lib", "tools", "runtime"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            files += 1
+            relative = path.relative_to(root)
+            room = room_of_file(relative)
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+                match = INCLUDE.match(line)
+                target = room_of_include(match.group(1)) if match else None
+                if target is None:
+                    continue
+                if room not in layers:
+                    print(f"{relative}:{number}: room '{room}' is not in cmake/layers.txt")
+                    crossings += 1
+                    break
+                if target not in layers[room]:
+                    print(
+                        f"{relative}:{number}: room '{room}' includes '{match.group(1)}' of "
+                        f"'{target}', which cmake/layers.txt does not allow"
+                    )
+                    crossings += 1
+    print(f"{files} files, {crossings} includes that cross a layer")
+    return 1 if crossings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Add up what the test programs reported, and print one line.
+
+usage: test_summary.py RESULTS
+
+RESULTS holds lit.json (lit --output), ctest.xml (ctest --output-junit) and
+gtest/*.json (one file for each GoogleTest program). Every GoogleTest case counts
+as one test; a ctest entry that wrote no GoogleTest file counts as one. Exits with
+1 if a test failed, or if a report is missing: a run that ended early did not pass.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from pathlib import Path
+
+LIT_FAILURES = {"FAIL", "XPASS", "TIMEOUT", "UNRESOLVED"}
+LIT_PASSES = {"PASS", "XFAIL", "FLAKYPASS"}
+
+
+def count_lit(path: Path) -> tuple[int, int, int]:
+    """Return (passed, failed, not run) of lit's report."""
+    codes = Counter(test["code"] for test in json.loads(path.read_text())["tests"])
+    passed = sum(codes[code] for code in LIT_PASSES)
+    failed = sum(codes[code] for code in LIT_FAILURES)
+    return passed, failed, sum(codes.values()) - passed - failed
+
+
+def count_gtest(path: Path) -> tuple[int, int, int]:
+    """Return (passed, failed, not run) of one GoogleTest program."""
+    report = json.loads(path.read_text())
+    not_run = 0
+    for suite in report.get("testsuites", []):
+        for case in suite.get("testsuite", []):
+            not_run += case.get("status") == "NOTRUN" or case.get("result") == "SKIPPED"
+    failed = report["failures"] + report.get("errors", 0)
+    return report["tests"] - failed - not_run, failed, not_run
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print("usage: test_summary.py RESULTS", file=sys.stderr)
+        return 2
+    results = Path(sys.argv[1])
+    passed = failed = not_run = 0
+    complete = True
+
+    gtest_programs = set()
+    for path in sorted((results / "gtest").glob("*.json")):
+        counts = count_gtest(path)
+        gtest_programs.add(path.stem)
+        passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
+
+    ctest = results / "ctest.xml"
+    if ctest.exists():
+        for case in ElementTree.parse(ctest).getroot().iter("testcase"):
+            ran_well = case.get("status") == "run"
+            if case.get("name") in gtest_programs:
+                continue
+            passed, failed = passed + ran_well, failed + (not ran_well)
+    else:
+        complete = False
+        print(f"no report of ctest: {ctest}", file=sys.stderr)
+
+    lit = results / "lit.json"
+    if lit.exists():
+        counts = count_lit(lit)
+        passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
+    else:
+        complete = False
+        print(f"no report of lit: {lit}", file=sys.stderr)
+
+    if not complete:
+        failed += 1
+    if not_run:
+        print(f"{not_run} not run (a feature that this machine lacks)")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

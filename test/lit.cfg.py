@@ -1,0 +1,50 @@
+"""lit configuration: every .mlir and .test file under test/ is a shell test.
+
+Tools come from the build tree first, then from LLVM's own directory (FileCheck,
+not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
+
+    corpus   the program corpus stands beside the repository (%corpus)
+    jax      the Python that runs the tests can import jax
+    x86, arm the machine that runs the tests
+    shell    always; scripts that need bash call it by name
+"""
+
+import importlib.util
+import os
+import platform
+
+import lit.formats
+
+config.name = "shardc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Unit", "Performance"]
+config.test_source_root = os.path.join(config.shardc_source_dir, "test")
+config.test_exec_root = os.path.join(config.shardc_build_dir, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.shardc_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
+)
+for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# Tests name their tools by absolute path, so that an installed tool of the same
+# name never stands in for the one just built.
+for tool in ("shard-opt", "shard-run", "shard-translate"):
+    path = os.path.join(config.shardc_tools_dir, tool)
+    config.substitutions.append((r"(?<![-\w/.%])" + tool + r"(?![-\w/.])", path))
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%shardc_root", config.shardc_source_dir))
+config.substitutions.append(("%shardc_build", config.shardc_build_dir))
+config.substitutions.append(
+    ("%npz", f"{config.python} {os.path.join(config.test_source_root, 'Inputs', 'npz.py')}")
+)
+
+corpus = os.path.join(os.path.dirname(config.shardc_source_dir), "shared", "corpus")
+if os.path.isfile(os.path.join(corpus, "manifest.json")):
+    config.available_features.add("corpus")
+    config.substitutions.append(("%corpus", corpus))
+if importlib.util.find_spec("jax") is not None:
+    config.available_features.add("jax")
+config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")
