@@ -1,0 +1,64 @@
+//===- CPU.h - Kernels for the CPU ------------------------------*- C++ -*-===//
+//
+// From linalg, tensor and scf on tensors to the LLVM dialect, in two halves:
+// what holds buffers and loops, and what lowers these. Ops of other dialects
+// between them (rank tables, communication sites) are lowered by whoever knows
+// them, after the first half.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_KERNELGEN_CPU_H
+#define SHARDC_KERNELGEN_CPU_H
+
+#include "mlir/Pass/PassOptions.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+class OpPassManager;
+} // namespace mlir
+
+namespace shardc {
+
+/// What kernels are generated for.
+struct CpuKernelOptions {
+  /// Bits of a vector register: 128, 256 or 512; 0 takes those of `arch`.
+  unsigned vectorBits = 0;
+  /// As in ObjectFile.h: "native", "x86-64-v3", "x86-64-v4", a CPU's name, ...
+  std::string arch = "native";
+  /// The function whose buffers live in the arena.
+  std::string entry = "main";
+  /// Fusion, arena and generated loop nests; without, every op is lowered by
+  /// upstream's plain loops (the reference that tests compare with).
+  bool optimize = true;
+};
+
+/// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
+unsigned preferredVectorBits(llvm::StringRef arch);
+
+/// Tensors to buffers, loops and vectors. In: linalg, tensor, scf,
+/// bufferization on tensors, and destination-style ops with external
+/// bufferization models. Out: memref, scf, vector, arith, math, func.
+/// Results of `entry` become memref arguments; the arena is its last argument
+/// where the module holds `spmd.arena_bytes`.
+void buildCpuBufferPipeline(mlir::OpPassManager &pm,
+                            const CpuKernelOptions &options);
+
+/// What the former leaves, to the LLVM dialect. `func.func`s marked
+/// `llvm.emit_c_interface` get their wrapper.
+void buildCpuToLLVMPipeline(mlir::OpPassManager &pm,
+                            const CpuKernelOptions &options);
+
+/// Both halves.
+void buildCpuKernelPipeline(mlir::OpPassManager &pm,
+                            const CpuKernelOptions &options);
+
+/// Dialects and external models that the pipelines need.
+void registerCpuKernelDialects(mlir::DialectRegistry &registry);
+
+/// Makes `--spmd-cpu-kernels` known to the command line.
+void registerCpuKernelPipelines();
+
+} // namespace shardc
+
+#endif // SHARDC_KERNELGEN_CPU_H

@@ -1,0 +1,25 @@
+//===- Common.h - What kernels for any target ask about an op ---*- C++ -*-===//
+//
+// Questions about linalg ops, on tensors or on buffers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_KERNELGEN_COMMON_H
+#define SHARDC_KERNELGEN_COMMON_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace shardc {
+
+/// True for one output that is combined, over reduction dims, with a product of
+/// two inputs, each read by several iterations: matmuls, convolutions and their
+/// gradients.
+bool isContraction(mlir::linalg::GenericOp op);
+
+/// The single op that combines output `index`'s block argument with a value of
+/// this iteration, if the body yields it and uses the argument nowhere else;
+/// else null.
+mlir::Operation *combinerOf(mlir::linalg::GenericOp op, unsigned index);
+
+} // namespace shardc
+
+#endif // SHARDC_KERNELGEN_COMMON_H

@@ -1,0 +1,102 @@
+//===- Passes.td - Passes of the kernel generator ----------*- tablegen -*-===//
+//
+// From linalg on tensors to loops and vectors.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_KERNELGEN_PASSES_TD
+#define SHARDC_KERNELGEN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ResultsToArgumentsPass : Pass<"spmd-results-to-arguments", "mlir::ModuleOp"> {
+  let summary = "Give @main one destination buffer for each tensor result.";
+  let description = [{
+    Before: `@main` takes and returns tensors. After: it returns nothing and has, behind its
+    own arguments, one memref argument a result, into which the result is materialised. Its
+    tensor arguments are marked as not writable. Leaves a function without tensor results alone
+    but for that mark.
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
+    // becomes
+    func.func @main(%x: tensor<4xf32>, %out: memref<4xf32>) {
+      bufferization.materialize_in_destination %x in restrict writable %out
+        : (tensor<4xf32>, memref<4xf32>) -> ()
+      return
+    }
+    ```
+  }];
+  let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+                        "Name of the function to change.">];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+def FuseElementwisePass : Pass<"spmd-fuse-elementwise", "mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise producers into their consumers, where that saves work.";
+  let description = [{
+    Before: linalg on tensors, an op each. After: an elementwise op with one consumer is part of
+    it, cheap ones (broadcasts, casts, a few operations) are part of each of their consumers.
+    Contractions, reductions and windows stay roots of their own; what only moves data is read
+    through their indexing maps. Adds no work but the repetition of cheap operations.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::FuncOp"> {
+  let summary = "Write pads and concatenations into slices of one buffer.";
+  let description = [{
+    Before: `tensor.pad`, `tensor.concat`. After: a destination and `tensor.insert_slice` into it,
+    so that producers may write there directly. Refuses: nothing; a pad with a body other than
+    one yielded value is left alone.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
+  let summary = "Replace functions of the math dialect by polynomials.";
+  let description = [{
+    Before: `math` ops on scalars or vectors. After: exp, log, tanh, erf, sin, cos and their like
+    of 32-bit floats (and of narrower ones, in 32 bits) are arithmetic that vectorises, within a few
+    units in the last place; 64-bit ones stay for libm.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
+def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
+  let summary = "Place every bounded buffer in one arena.";
+  let description = [{
+    Before: `memref.alloc` in `@main`. After: a last argument `memref<?xi8>` of `@main`, marked
+    `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or the
+    attribute `spmd.bound` in bytes on the alloc) is a view at an offset fixed now: buffers that are
+    never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
+    attribute `spmd.arena_bytes` says how long the argument must be. Unbounded buffers
+    become calls of the pool allocator.
+  }];
+  let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+                        "Name of the function whose buffers are planned.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::func::FuncDialect"];
+}
+
+def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp"> {
+  let summary = "Turn linalg on buffers into vectorised loop nests.";
+  let description = [{
+    Before: linalg ops on memrefs. After: scf loops over vectors, register-tiled where operands are
+    read again, with packed panels where no operand is laid out well. Scratch comes from the end of the
+    arena (`spmd.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
+    are left for the plain loop lowering.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "Bits of a vector register: 128, 256 or 512.">,
+    Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+           "Name of the function that owns the arena.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
+                           "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
+}
+
+#endif // SHARDC_KERNELGEN_PASSES_TD

@@ -1,0 +1,54 @@
+//===- ObjectFile.h - From the LLVM dialect to object files -----*- C++ -*-===//
+//
+// LLVM dialect to LLVM IR, LLVM's optimiser, and machine code for the CPU.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_TRANSLATION_OBJECTFILE_H
+#define SHARDC_TRANSLATION_OBJECTFILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+class raw_pwrite_stream;
+} // namespace llvm
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace shardc {
+
+/// A CPU as LLVM names it, and features on top ("+avx512f,-fma").
+struct CpuArch {
+  std::string cpu;
+  std::string features;
+};
+
+/// Takes "native", a level ("x86-64-v3", "x86-64-v4"), a CPU's name, each with
+/// optional features behind a comma ("x86-64-v3,+f16c").
+CpuArch resolveArch(llvm::StringRef arch);
+
+/// Writes an object file of position-independent code for `arch` (see
+/// `resolveArch`), optimised. `module` holds the LLVM dialect and nothing else.
+/// Fails with a diagnostic on the module if `arch` is unknown or the module
+/// does not translate.
+mlir::LogicalResult emitObjectFile(mlir::ModuleOp module, llvm::StringRef arch,
+                                   llvm::raw_pwrite_stream &out);
+
+/// The same as assembly text.
+mlir::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef arch,
+                                 llvm::raw_pwrite_stream &out);
+
+/// Writes LLVM IR as text, optimised for `arch` if `optimize`.
+mlir::LogicalResult emitLLVMIR(mlir::ModuleOp module, llvm::StringRef arch,
+                               llvm::raw_ostream &out, bool optimize = true);
+
+/// Dialect translations that the functions above need.
+void registerObjectFileDialects(mlir::DialectRegistry &registry);
+
+} // namespace shardc
+
+#endif // SHARDC_TRANSLATION_OBJECTFILE_H

@@ -1,0 +1,179 @@
+//===- Pipeline.cpp - From linalg on tensors to the LLVM dialect ----------===//
+//
+// The order of the passes and the reason of each.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardc/KernelGen/CPU.h"
+#include "shardc/KernelGen/Passes.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace shardc {
+
+unsigned preferredVectorBits(llvm::StringRef arch) {
+  llvm::StringRef cpu = arch.split(',').first;
+  if (cpu.empty() || cpu == "native") {
+    auto features = llvm::sys::getHostCPUFeatures();
+    if (features.lookup("avx512f") && features.lookup("avx512vl"))
+      return 512;
+    return features.lookup("avx2") ? 256 : 128;
+  }
+  if (cpu == "x86-64-v4" || cpu.starts_with("znver4") || cpu.starts_with("znver5") ||
+      cpu.starts_with("skylake-avx512") || cpu.starts_with("icelake") ||
+      cpu.starts_with("sapphirerapids") || cpu.starts_with("cascadelake") ||
+      arch.contains("+avx512f"))
+    return 512;
+  if (cpu == "x86-64-v3" || cpu.starts_with("haswell") || cpu.starts_with("broadwell") ||
+      cpu.starts_with("skylake") || cpu.starts_with("alderlake") ||
+      cpu.starts_with("znver") || arch.contains("+avx2"))
+    return 256;
+  return 128;
+}
+
+static void addBufferization(OpPassManager &pm) {
+  // Lets a producer write where its result is inserted or materialised.
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions oneShot;
+  oneShot.bufferizeFunctionBoundaries = true;
+  oneShot.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  oneShot.allowReturnAllocsFromLoops = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(oneShot));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
+  unsigned bits =
+      options.vectorBits ? options.vectorBits : preferredVectorBits(options.arch);
+  ResultsToArgumentsPassOptions results;
+  results.entry = options.entry;
+  pm.addPass(createResultsToArgumentsPass(results));
+  // One form for all structured ops.
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  if (options.optimize) {
+    pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+    pm.addPass(createCSEPass());
+  }
+  pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
+  addBufferization(pm);
+  if (options.optimize) {
+    PlanArenaPassOptions arena;
+    arena.entry = options.entry;
+    pm.addPass(createPlanArenaPass(arena));
+    GenerateCpuKernelsPassOptions kernels;
+    kernels.vectorBits = bits;
+    kernels.entry = options.entry;
+    pm.addPass(createGenerateCpuKernelsPass(kernels));
+  }
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (options.optimize)
+    pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
+}
+
+void buildCpuToLLVMPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertComplexToLLVMPass());
+  // What has no polynomial becomes an intrinsic, the rest a call of libm.
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildCpuKernelPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
+  buildCpuBufferPipeline(pm, options);
+  buildCpuToLLVMPipeline(pm, options);
+}
+
+void registerCpuKernelDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  complex::ComplexDialect, func::FuncDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  arith::registerValueBoundsOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  tensor::registerTilingInterfaceExternalModels(registry);
+  vector::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+namespace {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<unsigned> vectorBits{*this, "vector-bits",
+                              llvm::cl::desc("bits of a vector register; 0: as arch"),
+                              llvm::cl::init(0)};
+  Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate for"),
+                           llvm::cl::init("native")};
+  Option<bool> optimize{*this, "optimize", llvm::cl::desc("fuse, plan and vectorise"),
+                        llvm::cl::init(true)};
+
+  CpuKernelOptions get() const {
+    CpuKernelOptions result;
+    result.vectorBits = vectorBits;
+    result.arch = arch;
+    result.optimize = optimize;
+    return result;
+  }
+};
+} // namespace
+
+void registerCpuKernelPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "spmd-cpu-buffers", "linalg on tensors to loops and vectors on buffers",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildCpuBufferPipeline(pm, options.get());
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "spmd-cpu-kernels", "linalg on tensors to the LLVM dialect",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildCpuKernelPipeline(pm, options.get());
+      });
+}
+
+} // namespace shardc

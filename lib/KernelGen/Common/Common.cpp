@@ -1,0 +1,47 @@
+//===- Common.cpp - What kernels for any target ask about an op -----------===//
+//
+// Questions about linalg ops.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/KernelGen/Common.h"
+
+using namespace mlir;
+
+namespace shardc {
+
+Operation *combinerOf(linalg::GenericOp op, unsigned index) {
+  BlockArgument argument = op.getRegionOutputArgs()[index];
+  Value yielded = op.getBody()->getTerminator()->getOperand(index);
+  Operation *combiner = yielded.getDefiningOp();
+  if (!combiner || combiner->getBlock() != op.getBody() || !argument.hasOneUse() ||
+      *argument.user_begin() != combiner || combiner->getNumOperands() != 2)
+    return nullptr;
+  return combiner;
+}
+
+bool isContraction(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() != 2)
+    return false;
+  Operation *combiner = combinerOf(op, 0);
+  if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner))
+    return false;
+  Value term = combiner->getOperand(0) == op.getRegionOutputArgs()[0]
+                   ? combiner->getOperand(1)
+                   : combiner->getOperand(0);
+  auto through = [](Value value) {
+    while (auto *cast = value.getDefiningOp()) {
+      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
+        break;
+      value = cast->getOperand(0);
+    }
+    return value;
+  };
+  Operation *product = through(term).getDefiningOp();
+  if (!product || !isa<arith::MulFOp, arith::MulIOp>(product))
+    return false;
+  return isa<BlockArgument>(through(product->getOperand(0))) &&
+         isa<BlockArgument>(through(product->getOperand(1)));
+}
+
+} // namespace shardc

@@ -1,0 +1,171 @@
+//===- ObjectFile.cpp - From the LLVM dialect to object files -------------===//
+//
+// One optimisation pipeline and one TargetMachine, both set up from the same
+// `arch` string, so that what vectorises is what is emitted.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Translation/ObjectFile.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace shardc {
+
+CpuArch resolveArch(llvm::StringRef arch) {
+  auto [cpu, features] = arch.split(',');
+  CpuArch result{cpu.str(), features.str()};
+  if (cpu.empty() || cpu == "native") {
+    result.cpu = llvm::sys::getHostCPUName().str();
+    SmallVector<std::string> flags;
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      flags.push_back((feature.second ? "+" : "-") + feature.first().str());
+    llvm::sort(flags);
+    std::string host = llvm::join(flags, ",");
+    result.features =
+        result.features.empty() ? host : host + "," + result.features;
+  }
+  return result;
+}
+
+/// A machine for `arch`, or null with a diagnostic on `module`.
+static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
+                                                          StringRef arch) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) {
+    module.emitError("no code generator for '") << triple.str() << "': " << message;
+    return nullptr;
+  }
+  CpuArch resolved = resolveArch(arch);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, resolved.cpu, resolved.features, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(resolved.cpu)) {
+    module.emitError("unknown CPU '")
+        << resolved.cpu
+        << "'; expected 'native', a level such as 'x86-64-v3', or a CPU's name "
+           "as LLVM spells it";
+    return nullptr;
+  }
+  return machine;
+}
+
+/// LLVM IR of `module` for `machine`; null with a diagnostic if it does not
+/// translate.
+static std::unique_ptr<llvm::Module> translate(ModuleOp module,
+                                               llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context);
+  if (!result) {
+    module.emitError("cannot translate to LLVM IR; expected the LLVM dialect alone");
+    return nullptr;
+  }
+  result->setTargetTriple(machine.getTargetTriple());
+  result->setDataLayout(machine.createDataLayout());
+  bool wide = machine.getMCSubtargetInfo()->checkFeatures("+avx512f");
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Without this LLVM splits 512-bit vectors on several CPUs.
+    if (wide) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("min-legal-vector-width", "512");
+    }
+  }
+  return result;
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+static LogicalResult emitFile(ModuleOp module, StringRef arch,
+                              llvm::raw_pwrite_stream &out,
+                              llvm::CodeGenFileType type) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
+  if (!ir)
+    return failure();
+  optimize(*ir, *machine);
+  llvm::legacy::PassManager passes;
+  passes.add(llvm::createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type))
+    return module.emitError("this CPU's code generator cannot emit such a file");
+  passes.run(*ir);
+  return success();
+}
+
+LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
+                             llvm::raw_pwrite_stream &out) {
+  return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile);
+}
+
+LogicalResult emitAssembly(ModuleOp module, StringRef arch,
+                           llvm::raw_pwrite_stream &out) {
+  return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile);
+}
+
+LogicalResult emitLLVMIR(ModuleOp module, StringRef arch, llvm::raw_ostream &out,
+                         bool optimized) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
+  if (!ir)
+    return failure();
+  if (optimized)
+    optimize(*ir, *machine);
+  ir->print(out, nullptr);
+  return success();
+}
+
+void registerObjectFileDialects(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+} // namespace shardc
