@@ -1,0 +1,252 @@
+/*===- shardrt.h - C ABI of the runtime ---------------------------*- C -*-===*\
+|*
+|* Two surfaces: what generated code calls (shardrt_rank … shardrt_fail, listed
+|* in EntryPoints.def), and what tools and embedders call to load a program and
+|* run it on ranks. Plain C; no exception leaves a function; no state is global,
+|* so that several programs and worlds can live in one process.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef SHARDRT_SHARDRT_H
+#define SHARDRT_SHARDRT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SHARDRT_EXPORT __attribute__((visibility("default")))
+#else
+#define SHARDRT_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Status -------------------------------------------------------------------*/
+
+/** What a call came to. The numbers are the exit codes of the tools. */
+enum shardrt_status {
+  SHARDRT_OK = 0,
+  SHARDRT_REFUSED = 1,  /**< the program refused to go on */
+  SHARDRT_USAGE = 2,    /**< a call with arguments it does not take */
+  SHARDRT_LOST = 4,     /**< a rank threw or ended */
+  SHARDRT_WATCHDOG = 5, /**< a rank waited longer than the timeout */
+  SHARDRT_MISMATCH = 6, /**< ranks met in different collectives */
+  SHARDRT_IO = 7,       /**< a file could not be read */
+  SHARDRT_ARTIFACT =
+      8,              /**< an artifact that is damaged or of another version */
+  SHARDRT_MEMORY = 9, /**< memory that could not be had */
+  SHARDRT_UNSUPPORTED = 77 /**< declared unsupported */
+};
+
+/** One rank, as its code sees it. Valid within shardc_main alone. */
+typedef struct shardrt_context shardrt_context;
+
+/* What generated code calls --------------------------------------------------
+ * Each is called by the thread that runs the rank. Functions that return int
+ * return SHARDRT_OK or a status; the caller then returns it from shardc_main at
+ * once: the message is kept, and all other ranks leave as well. All ranks of a
+ * program call the same sites in the same order. */
+
+/** This rank's number, from 0; row-major over the mesh axes. */
+SHARDRT_EXPORT int64_t shardrt_rank(shardrt_context *ctx);
+/** The number of ranks: the product of the mesh axes' sizes. */
+SHARDRT_EXPORT int64_t shardrt_num_ranks(shardrt_context *ctx);
+
+/** This rank's arena of at least `bytes` bytes, 64-byte aligned, its pages
+ * touched. There is one arena a rank: it is kept from step to step, and a
+ * larger request replaces it (addresses handed out before are then void). NULL
+ * if it cannot be had: return SHARDRT_MEMORY then; the message is kept. */
+SHARDRT_EXPORT void *shardrt_arena(shardrt_context *ctx, int64_t bytes);
+/** A buffer of `bytes` bytes from this rank's pool, 64-byte aligned, contents
+ * undefined. Freed buffers are kept and handed out again. Whatever is not freed
+ * when shardc_main returns goes back to the pool. NULL as for the arena. */
+SHARDRT_EXPORT void *shardrt_alloc(shardrt_context *ctx, int64_t bytes);
+/** Gives a buffer of shardrt_alloc back; NULL is let pass. */
+SHARDRT_EXPORT void shardrt_free(shardrt_context *ctx, void *buffer);
+
+/** Moves boxes between ranks: halo exchange, rebalance, all-gather, all-to-all
+ * and shift alike.
+ *
+ * `src` is this rank's owned box and `dst` its needed box: dense, row-major, of
+ * the site's element type; dims that the site does not list are whole. They
+ * must not overlap; either may be NULL where it has no elements. What `dst`
+ * needs outside the domain becomes `*fill` (one element), or zero if `fill` is
+ * NULL. Returns when `dst` is complete and nobody reads `src` any more. */
+SHARDRT_EXPORT int shardrt_exchange(shardrt_context *ctx, int64_t site,
+                                    const void *src, void *dst,
+                                    const void *fill);
+/** First half of shardrt_exchange: shows `src` to the other ranks and returns
+ * at once. `src` must not change before the wait. Returns a token above 0, to
+ * be waited for once; 0 after an error, which the wait then returns. At most 8
+ * exchanges may be under way on a rank; starts and waits take their place in
+ * the order of sites that all ranks keep. */
+SHARDRT_EXPORT int64_t shardrt_exchange_start(shardrt_context *ctx,
+                                              int64_t site, const void *src);
+/** Second half: fills `dst` and returns when `src` may change. */
+SHARDRT_EXPORT int shardrt_exchange_wait(shardrt_context *ctx, int64_t token,
+                                         void *dst, const void *fill);
+
+/** Combines `count` elements of all ranks that differ from this one along the
+ * site's group axes only, in ascending order of ranks: same bits on every rank
+ * and in every run. f16 and bf16 are combined in f32 and rounded once; min and
+ * max yield NaN if there is one. `src` and `dst` are the same buffer or do not
+ * overlap. Every rank of a group gives the same count. */
+SHARDRT_EXPORT int shardrt_all_reduce(shardrt_context *ctx, int64_t site,
+                                      const void *src, void *dst,
+                                      int64_t count);
+/** As shardrt_exchange, but each element is combined over the ranks of the
+ * site's group, which own the same box: partial values in, this rank's needed
+ * box of the whole out. */
+SHARDRT_EXPORT int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site,
+                                          const void *src, void *dst);
+
+/** Makes this rank and, through it, the whole step fail with `code` (not 0) and
+ * `message` (copied; NULL for none). Returns `code`. */
+SHARDRT_EXPORT int shardrt_fail(shardrt_context *ctx, int code,
+                                const char *message);
+
+/* Programs -----------------------------------------------------------------*/
+
+/** One step of one rank, as an artifact exports it (shardc_main): addresses of
+ * its inputs and outputs, dense row-major local buffers, 64-byte aligned.
+ * Returns 0 or a status. */
+typedef int (*shardrt_main_fn)(shardrt_context *ctx, void *const *inputs,
+                               void *const *outputs);
+
+/** A loaded program. May be run by several worlds. */
+typedef struct shardrt_program shardrt_program;
+
+/** Loads an artifact: opens the shared object at `path`, reads its symbols and
+ * checks its site table. Returns SHARDRT_OK and sets `*program`; else
+ * SHARDRT_IO or SHARDRT_ARTIFACT, and writes why to `error` (NUL-terminated,
+ * cut to `error_size`; may be NULL). The shared object's code is trusted. */
+SHARDRT_EXPORT int shardrt_program_load(const char *path,
+                                        shardrt_program **program, char *error,
+                                        size_t error_size);
+/** A program that is in memory already (a JIT, a test). Sites and strings are
+ * read during the call; `metadata` is copied and may be NULL. Errors as above.
+ */
+SHARDRT_EXPORT int shardrt_program_create(
+    shardrt_main_fn main, const int64_t *sites, int64_t sites_length,
+    const char *strings, int64_t strings_length, const char *metadata,
+    shardrt_program **program, char *error, size_t error_size);
+/** Worlds keep what they use: a program may go before them. */
+SHARDRT_EXPORT void shardrt_program_destroy(shardrt_program *program);
+
+/** The artifact's JSON metadata, or "". Valid as long as the program. */
+SHARDRT_EXPORT const char *
+shardrt_program_metadata(const shardrt_program *program);
+/** The number of ranks its mesh has. */
+SHARDRT_EXPORT int64_t
+shardrt_program_num_ranks(const shardrt_program *program);
+SHARDRT_EXPORT int64_t
+shardrt_program_num_mesh_axes(const shardrt_program *program);
+/** Size and name of a mesh axis; 0 and "" where there is none. */
+SHARDRT_EXPORT int64_t
+shardrt_program_mesh_axis_size(const shardrt_program *program, int64_t axis);
+SHARDRT_EXPORT const char *
+shardrt_program_mesh_axis_name(const shardrt_program *program, int64_t axis);
+/** The number of its communication sites. */
+SHARDRT_EXPORT int64_t
+shardrt_program_num_sites(const shardrt_program *program);
+
+/** What a site is. Strings are valid as long as the program and never NULL. */
+typedef struct shardrt_site_info {
+  const char *kind;         /**< "halo_exchange", …, "reduce_scatter" */
+  const char *axes;         /**< names of the mesh axes it goes along: "x,y" */
+  const char *element_type; /**< "f32" */
+  const char *reduction;    /**< "sum", or "none" */
+  const char *name;         /**< the value or op that needs it; may be "" */
+  const char *location;     /**< source location; may be "" */
+} shardrt_site_info;
+
+/** Describes site number `site`; SHARDRT_USAGE if there is none. */
+SHARDRT_EXPORT int shardrt_program_site_info(const shardrt_program *program,
+                                             int64_t site,
+                                             shardrt_site_info *info);
+
+/* Worlds: the ranks that run a program -------------------------------------*/
+
+/** Set `size` to sizeof(shardrt_world_options) and the rest to 0 for the
+ * defaults. */
+typedef struct shardrt_world_options {
+  size_t size;
+  /** Longest wait in a collective before the watchdog ends the step, in
+   * milliseconds; 0: 30,000; negative: no watchdog. */
+  int64_t timeout_ms;
+  /** After a failure, how long to wait for ranks that do not come back, in
+   * milliseconds; 0: 1,000; negative: for ever. */
+  int64_t grace_ms;
+  int pin;       /**< 1: bind rank i to the i-th core this process may use */
+  int unchecked; /**< 1: do not compare collectives between ranks */
+  /** Not 0: yield the core at random places, for tests of the transport. */
+  uint64_t yield_seed;
+} shardrt_world_options;
+
+/** N ranks in this process, one thread each, that share memory. */
+typedef struct shardrt_world shardrt_world;
+
+/** Starts one rank for each place of the program's mesh. `options` may be NULL.
+ * Errors: SHARDRT_USAGE, SHARDRT_MEMORY (threads that could not be started). */
+SHARDRT_EXPORT int shardrt_world_create(const shardrt_program *program,
+                                        const shardrt_world_options *options,
+                                        shardrt_world **world, char *error,
+                                        size_t error_size);
+/** Ends the ranks and frees what they hold. A rank that never came back from
+ * its program is left behind: its memory and the program's code stay. */
+SHARDRT_EXPORT void shardrt_world_destroy(shardrt_world *world);
+
+/** Runs one step: shardc_main once on every rank, at the same time.
+ * `inputs[rank]` and `outputs[rank]` are handed to it as they are. Returns when
+ * all ranks are done. After a failure it returns the status that the failing
+ * rank gave; buffers hold anything then. The world can be run again, unless a
+ * rank stayed behind (SHARDRT_LOST from then on; that rank may still touch its
+ * buffers). One run at a time. */
+SHARDRT_EXPORT int shardrt_world_run(shardrt_world *world,
+                                     void *const *const *inputs,
+                                     void *const *const *outputs);
+/** The same `repeat` times over on the same buffers, with a barrier after each
+ * step. `milliseconds` (NULL, or `repeat` entries) receives the time of each.
+ */
+SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
+                                              void *const *const *inputs,
+                                              void *const *const *outputs,
+                                              int64_t repeat,
+                                              double *milliseconds);
+
+/** What failed in the last run, one line for each thing to say; "" after a good
+ * run. Valid until the next run. */
+SHARDRT_EXPORT const char *shardrt_world_error(const shardrt_world *world);
+/** What rank `rank` says about it. Valid until the next run. */
+SHARDRT_EXPORT const char *shardrt_world_rank_error(const shardrt_world *world,
+                                                    int64_t rank);
+
+/** What a site did since the world began or the statistics were reset. */
+typedef struct shardrt_site_stats {
+  int64_t count;          /**< executions */
+  int64_t bytes_received; /**< bytes read from other ranks */
+  int64_t total_ns;       /**< nanoseconds inside its calls */
+  int64_t wait_ns;        /**< … of which it waited for other ranks */
+  int64_t overlap_ns;     /**< between start and wait, spent on other work */
+} shardrt_site_stats;
+
+/** Statistics of `site` on `rank`; summed over all ranks if `rank` is -1. Not
+ * during a run. */
+SHARDRT_EXPORT int shardrt_world_site_stats(const shardrt_world *world,
+                                            int64_t rank, int64_t site,
+                                            shardrt_site_stats *stats);
+SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
+/** Most bytes that `rank` ever held at a time in arena and pool; -1 if there is
+ * no such rank. Not during a run. */
+SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
+                                                int64_t rank);
+
+/** The runtime's version, "0.1.0". */
+SHARDRT_EXPORT const char *shardrt_version(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* SHARDRT_SHARDRT_H */
