@@ -42,6 +42,13 @@ function(shardc_use_mlir target)
     target_compile_options(ShardcPrecompiled PRIVATE -Wall -Wextra -Wno-unused-parameter)
     target_precompile_headers(ShardcPrecompiled PRIVATE "${SHARDC_SOURCE_DIR}/cmake/Precompiled.h")
   endif()
+  # The precompiled header is built for libraries; an executable's objects must be
+  # of the same kind (-fPIC, not -fPIE) to use it.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
   target_precompile_headers(${target} REUSE_FROM ShardcPrecompiled)
 endfunction()
 

@@ -1,0 +1,206 @@
+//===- NpzTest.cpp - Reading and writing NumPy files ----------------------===//
+
+#include "shardc/Support/Npz.h"
+#include "llvm/Support/Base64.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "gtest/gtest.h"
+#include <cstring>
+#include <random>
+
+using namespace llvm;
+using namespace shardc;
+
+/// Deflated, as Python's zipfile writes it: in0 (2x30, float32: 0.5, 1.5, ...),
+/// in1 (a scalar, int16: -7), k (3, bool: true, false, true).
+static constexpr char deflatedArchive[] =
+    "UEsDBBQAAAAIAOwZdV3WZLFIUgAAAHABAAAHAAAAaW4wLm5weZvsF+obEMnIUMZQrZ6SWpxc"
+    "pG6loG6TZqKuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GkY6CsYGmjoKtQrkAi4G"
+    "BgZ7BoYD9iOFBgBQSwMEFAAAAAgA7Bl1XfiC9M5EAAAAggAAAAcAAABpbjEubnB5m+wX6hsQ"
+    "ychQxlCtnpJanFykbqWgbpNppK6joJ6WX1RSlJgXn1+UkgoSd0vMKU4FihdnJBakAvkamjoK"
+    "tQoUAa6f/wFQSwMEFAAAAAgA7Bl1XRaTjLtHAAAAgwAAAAUAAABrLm5weZvsF+obEMnIUMZQ"
+    "rZ6SWpxcpG6loF6TZKiuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GsY6mjoKtQoU"
+    "AC5GBkYAUEsBAhQDFAAAAAgA7Bl1XdZksUhSAAAAcAEAAAcAAAAAAAAAAAAAAIABAAAAAGlu"
+    "MC5ucHlQSwECFAMUAAAACADsGXVd+IL0zkQAAACCAAAABwAAAAAAAAAAAAAAgAF3AAAAaW4x"
+    "Lm5weVBLAQIUAxQAAAAIAOwZdV0Wk4y7RwAAAIMAAAAFAAAAAAAAAAAAAACAAeAAAABrLm5w"
+    "eVBLBQYAAAAAAwADAJ0AAABKAQAAAAA=";
+
+static std::vector<char> decode(StringRef base64) {
+  std::vector<char> bytes;
+  EXPECT_FALSE(bool(decodeBase64(base64, bytes)));
+  return bytes;
+}
+
+static Expected<NpzArchive> parseArchive(ArrayRef<char> bytes) {
+  return NpzArchive::parse(
+      MemoryBuffer::getMemBufferCopy(StringRef(bytes.data(), bytes.size())),
+      "test.npz");
+}
+
+/// Reads everything there is; returns the errors. Never to crash, whatever the
+/// bytes are.
+static std::string readAll(ArrayRef<char> bytes) {
+  Expected<NpzArchive> archive = parseArchive(bytes);
+  if (!archive)
+    return toString(archive.takeError());
+  std::string errors;
+  for (const std::string &name : archive->names())
+    if (Expected<NpyArray> array = archive->read(name); !array)
+      errors += toString(array.takeError()) + "\n";
+  return errors;
+}
+
+static std::vector<char> npyBytes(StringRef dict, StringRef data) {
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text += static_cast<char>(dict.size());
+  text += '\0';
+  text += dict;
+  text += data;
+  return std::vector<char>(text.begin(), text.end());
+}
+
+/// What `parseNpy` has against an array.
+static std::string refusal(StringRef dict, StringRef data = "") {
+  Expected<NpyArray> array = parseNpy(npyBytes(dict, data), "a.npy");
+  return array ? std::string() : toString(array.takeError());
+}
+
+template <typename T> static std::vector<T> valuesOf(const NpyArray &array) {
+  std::vector<T> values(array.data.size() / sizeof(T));
+  std::memcpy(values.data(), array.data.data(), array.data.size());
+  return values;
+}
+
+TEST(Npz, ReadsDeflatedMembers) {
+  Expected<NpzArchive> archive = parseArchive(decode(deflatedArchive));
+  ASSERT_TRUE(bool(archive)) << toString(archive.takeError());
+  EXPECT_EQ(archive->names(), (std::vector<std::string>{"in0", "in1", "k"}));
+  Expected<NpyArray> in0 = archive->read("in0");
+  ASSERT_TRUE(bool(in0)) << toString(in0.takeError());
+  EXPECT_EQ(in0->type.str(), "<f4");
+  EXPECT_EQ(in0->shape, (std::vector<int64_t>{2, 30}));
+  EXPECT_EQ(valuesOf<float>(*in0)[1], 1.5f);
+  Expected<NpyArray> in1 = archive->read("in1");
+  ASSERT_TRUE(bool(in1)) << toString(in1.takeError());
+  EXPECT_TRUE(in1->shape.empty());
+  EXPECT_EQ(valuesOf<int16_t>(*in1), std::vector<int16_t>{-7});
+  Expected<NpyArray> missing = archive->read("in2");
+  EXPECT_EQ(toString(missing.takeError()),
+            "test.npz: no member 'in2'; there are: in0, in1, k");
+}
+
+TEST(Npz, WritesWhatItReads) {
+  SmallString<128> path;
+  ASSERT_FALSE(sys::fs::createUniqueDirectory("npz", path));
+  std::string file = (path + "/a.npz").str();
+  std::vector<double> values = {1, 2, 3, 4, 5, 6};
+  std::vector<char> data(48), empty;
+  std::memcpy(data.data(), values.data(), 48);
+  ASSERT_FALSE(bool(writeNpz(
+      file, {{"a", {'f', 8}, {2, 3}, data}, {"b", {'c', 16}, {0, 7}, empty}})));
+  Expected<NpzArchive> archive = NpzArchive::open(file);
+  ASSERT_TRUE(bool(archive)) << toString(archive.takeError());
+  Expected<NpyArray> a = archive->read("a"), b = archive->read("b");
+  ASSERT_TRUE(bool(a)) << toString(a.takeError());
+  ASSERT_TRUE(bool(b)) << toString(b.takeError());
+  EXPECT_EQ(valuesOf<double>(*a), values);
+  EXPECT_EQ(b->type.str(), "<c16");
+  EXPECT_EQ(b->shape, (std::vector<int64_t>{0, 7}));
+  ASSERT_FALSE(bool(writeNpy(file, {"", {'f', 8}, {6}, data})));
+  Expected<NpyArray> single = readNpy(file);
+  ASSERT_TRUE(bool(single)) << toString(single.takeError());
+  EXPECT_EQ(single->shape, std::vector<int64_t>{6});
+  sys::fs::remove_directories(path);
+}
+
+TEST(Npz, WritingIntoNowhereIsAnError) {
+  std::string message = toString(writeNpz("no/such/directory/a.npz", {}));
+  EXPECT_NE(message.find("no/such/directory/a.npz: cannot be written"),
+            std::string::npos)
+      << message;
+}
+
+TEST(Npy, ConvertsFortranOrderAndBigEndian) {
+  // Columns (1, 4), (2, 5), (3, 6).
+  StringRef data("\0\1\0\4\0\2\0\5\0\3\0\6", 12);
+  Expected<NpyArray> array = parseNpy(
+      npyBytes("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n",
+               data),
+      "a.npy");
+  ASSERT_TRUE(bool(array)) << toString(array.takeError());
+  EXPECT_EQ(valuesOf<int16_t>(*array),
+            (std::vector<int16_t>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(Npy, RefusesWhatItCannotRead) {
+  auto has = [](const std::string &message, StringRef part) {
+    return StringRef(message).contains(part);
+  };
+  EXPECT_TRUE(
+      has(refusal("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"),
+          "refused"));
+  EXPECT_TRUE(has(
+      refusal("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}"),
+      "records"));
+  EXPECT_TRUE(
+      has(refusal("{'descr': '<f3', 'fortran_order': False, 'shape': ()}"),
+          "'<f3' is not supported"));
+  EXPECT_TRUE(
+      has(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
+                  "abcd"),
+          "promises 16 bytes of data, the file has 4"));
+  EXPECT_TRUE(
+      has(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+                  "abcdefgh"),
+          "promises 4 bytes of data, the file has 8"));
+  EXPECT_TRUE(has(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                          "(9223372036854775807, 4)}"),
+                  "overflows"));
+  EXPECT_TRUE(has(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                          "(99999999999999999999,)}"),
+                  "expected a size"));
+  EXPECT_TRUE(
+      has(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}"),
+          "expected a size"));
+  EXPECT_TRUE(
+      has(refusal("{'descr': '<f4', 'shape': ()}"), "expected the keys"));
+  EXPECT_TRUE(has(refusal("{'descr': '<f4', 'descr': '<f4'}"),
+                  "unexpected key 'descr'"));
+  EXPECT_TRUE(has(refusal("{'descr': '<f4"), "does not end"));
+  EXPECT_TRUE(has(refusal(""), "expected a dict"));
+  EXPECT_TRUE(has(refusal("{'descr': '<f4', 'fortran_order': False, "
+                          "'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)}"),
+                  "more than 16 dims"));
+}
+
+TEST(Npz, EveryTruncationIsAnError) {
+  std::vector<char> bytes = decode(deflatedArchive);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(readAll(ArrayRef<char>(bytes).take_front(size)).empty())
+        << size;
+}
+
+TEST(Npz, DamagedArchivesNeverCrash) {
+  std::vector<char> original = decode(deflatedArchive);
+  EXPECT_EQ(readAll(original), "");
+  std::mt19937 random(7);
+  for (size_t i = 0; i < original.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::vector<char> bytes = original;
+      bytes[i] ^= 1 << bit;
+      readAll(bytes);
+    }
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<char> bytes = original;
+    for (unsigned edits = random() % 4 + 1; edits-- > 0;) {
+      static constexpr char interesting[] = {0,    1,    -1,  127,
+                                             -128, '\'', '(', ','};
+      size_t at = random() % bytes.size();
+      if (random() % 2)
+        bytes[at] = interesting[random() % sizeof(interesting)];
+      else
+        bytes[at] = static_cast<char>(random());
+    }
+    readAll(bytes);
+  }
+}
