@@ -1,0 +1,67 @@
+//===- Exchanges.h - From what is owned to what is needed -------*- C++ -*-===//
+//
+// The one place where Partition makes communication ops. Halos, shifts,
+// rebalances, gathers and all-to-alls are the same tables; Layout says which it
+// is, and where nothing leaves a rank a local slice and pad stand instead.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_PARTITION_EXCHANGES_H
+#define SHARDC_LIB_PARTITION_EXCHANGES_H
+
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace shardc {
+
+/// What differs by rank, as constants or table lookups at the function's entry.
+class RankTables {
+public:
+  RankTables(spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName, mlir::Block *entry)
+      : mesh(mesh), meshName(meshName), entry(entry) {}
+
+  /// The entry of `table` at this rank's coordinate along `axes` (mesh axis
+  /// numbers): an IntegerAttr where all entries agree.
+  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table, llvm::ArrayRef<int64_t> axes);
+
+  spmd::MeshAttr getMesh() const { return mesh; }
+  mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }
+  int64_t countCoordinates(llvm::ArrayRef<int64_t> axes) const;
+
+private:
+  spmd::MeshAttr mesh;
+  mlir::FlatSymbolRefAttr meshName;
+  mlir::Block *entry;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> known;
+  mlir::Operation *lastLookup = nullptr;
+};
+
+/// An interval for each coordinate along some mesh axes.
+struct IntervalTable {
+  llvm::SmallVector<int64_t> axes;
+  llvm::SmallVector<Interval> intervals;
+};
+
+/// How each coordinate along `dim`'s axes owns a dim of `size` elements.
+IntervalTable ownedTable(spmd::MeshAttr mesh, spmd::DimShardingAttr dim, int64_t size);
+
+/// The exchange of one dim, over the axes of both tables.
+DimExchange combineTables(spmd::MeshAttr mesh, int64_t dim, const IntervalTable &owned,
+                          const IntervalTable &needed);
+
+/// Takes `local`, a shard of a tensor whose dims (all of them) are exchanged as
+/// `dims` say, from owned to needed. `fill` is a 0-d tensor or null. Returns
+/// `local` itself where nothing changes.
+mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc, RankTables &tables,
+                         mlir::Value local, llvm::ArrayRef<DimExchange> dims, mlir::Value fill,
+                         llvm::StringRef reason);
+
+/// The number of elements of each coordinate's interval; kDynamic-free.
+llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<Interval> intervals);
+/// A static size if all entries agree, else ShapedType::kDynamic.
+int64_t staticSize(llvm::ArrayRef<int64_t> sizes);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_PARTITION_EXCHANGES_H

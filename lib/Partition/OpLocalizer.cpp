@@ -1,0 +1,197 @@
+//===- OpLocalizer.cpp - One op on its way to the local view --------------===//
+#include "OpLocalizer.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+bool OpLocalizer::usesShardedFactor(const IndexMap &map) const {
+  return llvm::any_of(map.terms, [&](const IndexTerm &term) { return cuts[term.factor].isSharded(); });
+}
+
+IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
+  IntervalTable table;
+  for (const IndexTerm &term : map.terms)
+    if (cuts[term.factor].isSharded())
+      for (int64_t axis : cuts[term.factor].axes)
+        if (!llvm::is_contained(table.axes, axis))
+          table.axes.push_back(axis);
+  ArrayRef<int64_t> meshSizes = tables.getMesh().getAxisSizes();
+  int64_t count = tables.countCoordinates(table.axes);
+  for (int64_t i = 0; i < count; ++i) {
+    // The coordinate along each mesh axis; zero for axes not in the table.
+    SmallVector<int64_t> coordinate(meshSizes.size(), 0);
+    int64_t rest = i;
+    for (int64_t axis : llvm::reverse(table.axes)) {
+      coordinate[axis] = rest % meshSizes[axis];
+      rest /= meshSizes[axis];
+    }
+    SmallVector<Interval> iterations;
+    for (auto [factor, cut] : llvm::zip(opRule.factors, cuts)) {
+      int64_t shard = 0;
+      if (cut.isSharded())
+        for (int64_t axis : cut.axes)
+          shard = shard * meshSizes[axis] + coordinate[axis];
+      iterations.push_back(cut.isSharded() ? cut.bounds.shard(shard) : Interval{0, factor.size});
+    }
+    table.intervals.push_back(neededPositions(map, iterations));
+  }
+  return table;
+}
+
+Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type, ValueRange locals) {
+  if (tensor.fill == Fill::Operand)
+    return locals[tensor.fillOperand];
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  return stablehlo::ConstantOp::create(opBuilder, global->getLoc(),
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, opBuilder.getZeroAttr(type.getElementType())))));
+}
+
+Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, Value fill) {
+  SmallVector<int64_t> first, size;
+  for (Interval interval : positions.intervals) {
+    first.push_back(elementsAt(interval, map.baseDilation).begin * map.baseDilation - interval.begin);
+    size.push_back(interval.size());
+  }
+  auto type = cast<RankedTensorType>(local.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = staticSize(size);
+  Location loc = global->getLoc();
+  auto value = [&](ArrayRef<int64_t> table) {
+    return getValueOrCreateConstantIndexOp(opBuilder, loc, tables.lookup(table, positions.axes));
+  };
+  Value firstValue = value(first), sizeValue = value(size);
+  return DilateOp::create(opBuilder, loc, type.clone(shape), local, dim, map.baseDilation, firstValue, sizeValue, fill);
+}
+
+/// "operand 0 of 'stablehlo.convolution' reads past its block of dim 2".
+static std::string reasonFor(Operation *op, int64_t operand, ArrayRef<DimExchange> dims) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "operand " << operand << " of '" << op->getName() << "' reads past its block of dim";
+  SmallVector<int64_t> moved;
+  for (const DimExchange &dim : dims)
+    if (dim.owned != dim.needed)
+      moved.push_back(dim.dim);
+  if (moved.size() > 1)
+    os << 's';
+  os << ' ';
+  llvm::interleaveComma(moved, os);
+  return text;
+}
+
+void OpLocalizer::prepareOperands(ValueRange locals) {
+  MeshAttr mesh = tables.getMesh();
+  for (auto [index, operand] : llvm::enumerate(global->getOperands())) {
+    Value local = locals[index];
+    const TensorRule &tensor = opRule.operands[index];
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    ShardingAttr sharding = getSharding(operand);
+    if (!type || !sharding || tensor.dims.empty()) {
+      localOperands.push_back(local);
+      continue;
+    }
+    SmallVector<DimExchange> dims;
+    SmallVector<std::pair<int64_t, IntervalTable>> dilated;
+    for (auto [dim, map] : llvm::enumerate(tensor.dims)) {
+      int64_t size = type.getDimSize(dim);
+      IntervalTable owned = ownedTable(mesh, sharding.getDims()[dim], size);
+      IntervalTable needed{{}, {Interval{0, size}}};
+      if (usesShardedFactor(map)) {
+        needed = neededTable(map);
+        if (map.baseDilation > 1)
+          dilated.push_back({static_cast<int64_t>(dim), needed});
+        for (Interval &interval : needed.intervals) {
+          interval = elementsAt(interval, map.baseDilation);
+          if (tensor.fill == Fill::Clip || tensor.fill == Fill::Never)
+            interval = intersect(interval, {0, size});
+        }
+      }
+      dims.push_back(combineTables(mesh, dim, owned, needed));
+    }
+    Value fill;
+    if (tensor.fill == Fill::Zero || tensor.fill == Fill::Operand)
+      if (!dilated.empty() || llvm::any_of(dims, [](const DimExchange &dim) { return dim.owned != dim.needed; }))
+        fill = fillOf(tensor, type, locals);
+    local = emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill, reasonFor(global, index, dims));
+    for (auto &[dim, positions] : dilated)
+      local = dilate(local, dim, tensor.dims[dim], positions, fill);
+    localOperands.push_back(local);
+  }
+}
+
+RankedTensorType OpLocalizer::resultType(int64_t result) {
+  auto type = cast<RankedTensorType>(global->getResult(result).getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
+    if (usesShardedFactor(map))
+      shape[dim] = staticSize(sizesOf(neededTable(map).intervals));
+  return type.clone(shape);
+}
+
+bool OpLocalizer::isOperandDimLocal(int64_t operand, int64_t dim) {
+  return usesShardedFactor(opRule.operands[operand].dims[dim]);
+}
+
+bool OpLocalizer::isResultDimLocal(int64_t result, int64_t dim) {
+  return usesShardedFactor(opRule.results[result].dims[dim]);
+}
+
+OpFoldResult OpLocalizer::factorSize(int64_t factor) {
+  const FactorCut &cut = cuts[factor];
+  if (!cut.isSharded())
+    return opBuilder.getIndexAttr(opRule.factors[factor].size);
+  return tables.lookup(cut.bounds.sizes(), cut.axes);
+}
+
+OpFoldResult OpLocalizer::factorOffset(int64_t factor) {
+  const FactorCut &cut = cuts[factor];
+  if (!cut.isSharded())
+    return opBuilder.getIndexAttr(0);
+  return tables.lookup(ArrayRef(cut.bounds.indices()).drop_back(), cut.axes);
+}
+
+OpFoldResult OpLocalizer::resultDimSize(int64_t result, int64_t dim) {
+  const IndexMap &map = opRule.results[result].dims[dim];
+  auto type = cast<RankedTensorType>(global->getResult(result).getType());
+  if (!usesShardedFactor(map))
+    return opBuilder.getIndexAttr(type.getDimSize(dim));
+  IntervalTable table = neededTable(map);
+  return tables.lookup(sizesOf(table.intervals), table.axes);
+}
+
+OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
+  const IndexMap &map = opRule.results[result].dims[dim];
+  if (!usesShardedFactor(map))
+    return opBuilder.getIndexAttr(0);
+  IntervalTable table = neededTable(map);
+  return tables.lookup(llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.begin; }), table.axes);
+}
+
+bool OpLocalizer::isPartial() {
+  return llvm::any_of(llvm::zip(opRule.factors, cuts), [](auto it) {
+    return std::get<0>(it).kind == FactorKind::Reduction && std::get<1>(it).isSharded();
+  });
+}
+
+Value OpLocalizer::completeReduction(Value partial, int64_t result) {
+  SmallVector<StringRef> axes;
+  std::optional<ReductionKind> kind;
+  MeshAttr mesh = tables.getMesh();
+  for (auto [factor, cut] : llvm::zip(opRule.factors, cuts)) {
+    if (factor.kind != FactorKind::Reduction || !cut.isSharded())
+      continue;
+    kind = factor.reduction;
+    for (int64_t axis : cut.axes)
+      axes.push_back(mesh.getAxisNames()[axis].getValue());
+  }
+  if (!kind)
+    return partial;
+  std::string reason = ("'" + global->getName().getStringRef() + "' reduces a dim that is cut").str();
+  return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
+                             ReductionKindAttr::get(opBuilder.getContext(), *kind),
+                             opBuilder.getStrArrayAttr(axes), tables.getMeshName(), opBuilder.getStringAttr(reason));
+}

@@ -1,0 +1,59 @@
+//===- OpLocalizer.h - One op on its way to the local view ------*- C++ -*-===//
+#ifndef SHARDC_LIB_PARTITION_OPLOCALIZER_H
+#define SHARDC_LIB_PARTITION_OPLOCALIZER_H
+
+#include "Exchanges.h"
+#include "shardc/Interfaces/Localization.h"
+
+namespace shardc {
+
+/// One factor as propagation decided it: where it is cut, and over which axes.
+struct FactorCut {
+  llvm::SmallVector<int64_t> axes; ///< mesh axis numbers, major to minor
+  Boundaries bounds;
+  bool isSharded() const { return bounds.numShards() > 1; }
+};
+
+/// Brings each operand of a global op to what its rule needs on this rank, and
+/// answers the questions of `localize`.
+class OpLocalizer final : public Localization {
+public:
+  OpLocalizer(mlir::Operation *global, ShardingRule rule, llvm::SmallVector<FactorCut> cuts,
+              RankTables &tables, mlir::OpBuilder &builder)
+      : global(global), opRule(std::move(rule)), cuts(std::move(cuts)), tables(tables), opBuilder(builder) {}
+
+  /// Exchanges and dilates `locals` (one a global operand) into local operands.
+  void prepareOperands(mlir::ValueRange locals);
+
+  mlir::OpBuilder &builder() override { return opBuilder; }
+  const ShardingRule &rule() override { return opRule; }
+  mlir::ValueRange operands() override { return localOperands; }
+  mlir::RankedTensorType resultType(int64_t result) override;
+  bool isSharded(int64_t factor) override { return cuts[factor].isSharded(); }
+  bool isOperandDimLocal(int64_t operand, int64_t dim) override;
+  bool isResultDimLocal(int64_t result, int64_t dim) override;
+  mlir::OpFoldResult factorSize(int64_t factor) override;
+  mlir::OpFoldResult factorOffset(int64_t factor) override;
+  mlir::OpFoldResult resultDimSize(int64_t result, int64_t dim) override;
+  mlir::OpFoldResult resultDimOffset(int64_t result, int64_t dim) override;
+  bool isPartial() override;
+  mlir::Value completeReduction(mlir::Value partial, int64_t result) override;
+
+private:
+  /// The positions that each coordinate touches of a dim indexed by `map`.
+  IntervalTable neededTable(const IndexMap &map) const;
+  bool usesShardedFactor(const IndexMap &map) const;
+  mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type, mlir::ValueRange locals);
+  mlir::Value dilate(mlir::Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, mlir::Value fill);
+
+  mlir::Operation *global;
+  ShardingRule opRule;
+  llvm::SmallVector<FactorCut> cuts;
+  RankTables &tables;
+  mlir::OpBuilder &opBuilder;
+  llvm::SmallVector<mlir::Value> localOperands;
+};
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_PARTITION_OPLOCALIZER_H

@@ -1,0 +1,298 @@
+//===- PartitionToLocal.cpp - Global view to local view -------------------===//
+//
+// Walks the global program once, in order, and builds the local one beside it.
+// What an op needs of its operands comes from its rule and `spmd.factors`; what
+// is communicated, from the difference to what is owned.
+//
+//===----------------------------------------------------------------------===//
+#include "OpLocalizer.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Partition/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_PARTITIONTOLOCALPASS
+#include "shardc/Partition/Passes.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+
+/// Builds the local form of one function.
+class Partitioner {
+public:
+  Partitioner(RankTables &tables, OpBuilder &builder) : tables(tables), builder(builder) {}
+
+  LogicalResult convertBlock(Block &block);
+  IRMapping mapping;
+
+  Type localType(Value global);
+
+private:
+  LogicalResult convertOp(Operation &op);
+  LogicalResult convertByRule(Operation &op, ShardingRule rule, ArrayAttr factors);
+  LogicalResult convertControlFlow(Operation &op);
+  LogicalResult convertReshard(ReshardOp op);
+  Value tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims);
+
+  RankTables &tables;
+  OpBuilder &builder;
+};
+
+} // namespace
+
+Type Partitioner::localType(Value global) {
+  auto type = dyn_cast<RankedTensorType>(global.getType());
+  ShardingAttr sharding = getSharding(global);
+  if (!type || !sharding)
+    return global.getType();
+  return sharding.getLocalType(tables.getMesh(), type);
+}
+
+LogicalResult Partitioner::convertBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(convertOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Partitioner::convertOp(Operation &op) {
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return convertReshard(reshard);
+  if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
+    return convertControlFlow(op);
+  if (auto factors = op.getAttrOfType<ArrayAttr>(kFactorsAttrName)) {
+    FailureOr<ShardingRule> rule = failure();
+    if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op))
+      rule = ruled.getShardingRule();
+    if (failed(rule) || rule->factors.size() != factors.size())
+      return op.emitOpError() << "has '" << kFactorsAttrName << "' with " << factors.size()
+                              << " factors, but its sharding rule has "
+                              << (failed(rule) ? 0 : rule->factors.size());
+    return convertByRule(op, std::move(*rule), factors);
+  }
+  // No rule: operands and results are whole on every rank, so the op is too.
+  Operation *local = builder.clone(op, mapping);
+  local->removeAttr(kShardingsAttrName);
+  for (auto [from, to] : llvm::zip(op.getResults(), local->getResults()))
+    if (localType(from) != to.getType())
+      return op.emitOpError() << "has no sharding rule, but result type " << from.getType() << " is cut to "
+                              << localType(from);
+  return success();
+}
+
+LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, ArrayAttr factors) {
+  MeshAttr mesh = tables.getMesh();
+  SmallVector<FactorCut> cuts;
+  for (auto [factor, attr] : llvm::zip(rule.factors, factors)) {
+    auto dim = cast<DimShardingAttr>(attr);
+    FactorCut cut;
+    for (StringAttr axis : dim.getAxes()) {
+      int64_t index = mesh.getAxisIndex(axis.getValue());
+      if (index < 0)
+        return op.emitOpError() << "cuts a factor along \"" << axis.getValue() << "\", which mesh "
+                                << tables.getMeshName() << " has not";
+      cut.axes.push_back(index);
+    }
+    cut.bounds = dim.getBoundaries(mesh, factor.size);
+    if (cut.bounds.size() != factor.size)
+      return op.emitOpError() << "cuts a factor of " << factor.size << " iterations in sizes that add up to "
+                              << cut.bounds.size();
+    cuts.push_back(std::move(cut));
+  }
+  SmallVector<Value> locals;
+  for (Value operand : op.getOperands())
+    locals.push_back(mapping.lookup(operand));
+  OpLocalizer localizer(&op, std::move(rule), std::move(cuts), tables, builder);
+  localizer.prepareOperands(locals);
+  auto localizable = dyn_cast<LocalizeOpInterface>(op);
+  if (!localizable)
+    return op.emitOpError() << "has a sharding rule but no local form";
+  // Values that the op's regions capture are local by now.
+  FailureOr<SmallVector<Value>> results = localizable.localize(localizer);
+  if (failed(results))
+    return failure();
+  for (auto [global, local] : llvm::zip_equal(op.getResults(), *results)) {
+    Type expected = localType(global);
+    if (local.getType() != expected) {
+      auto from = dyn_cast<RankedTensorType>(local.getType()), to = dyn_cast<RankedTensorType>(expected);
+      if (!from || !to || !tensor::CastOp::areCastCompatible(from, to))
+        return op.emitOpError() << "became " << local.getType() << " on a rank, expected " << expected;
+      local = tensor::CastOp::create(builder, op.getLoc(), to, local);
+    }
+    mapping.map(global, local);
+  }
+  return success();
+}
+
+LogicalResult Partitioner::convertControlFlow(Operation &op) {
+  OperationState state(op.getLoc(), op.getName());
+  for (Value operand : op.getOperands())
+    state.operands.push_back(mapping.lookup(operand));
+  for (Value result : op.getResults())
+    state.types.push_back(localType(result));
+  state.attributes = op.getDiscardableAttrDictionary();
+  state.attributes.erase(kShardingsAttrName);
+  state.propertiesAttr = op.getPropertiesAsAttribute();
+  for (unsigned i = 0; i < op.getNumRegions(); ++i)
+    state.addRegion();
+  Operation *local = builder.create(state);
+  for (auto [from, to] : llvm::zip(op.getRegions(), local->getRegions())) {
+    OpBuilder::InsertionGuard guard(builder);
+    for (Block &block : from) {
+      Block *target = builder.createBlock(&to, to.end());
+      for (BlockArgument argument : block.getArguments())
+        mapping.map(argument, target->addArgument(localType(argument), argument.getLoc()));
+      if (failed(convertBlock(block)))
+        return failure();
+    }
+  }
+  mapping.map(op.getResults(), local->getResults());
+  return success();
+}
+
+/// An all-reduce whose only reader keeps one part of it becomes a reduce-scatter.
+Value Partitioner::tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims) {
+  Value local = mapping.lookup(op.getInput());
+  auto allReduce = local.getDefiningOp<AllReduceOp>();
+  if (!allReduce || !op.getInput().hasOneUse() || !local.use_empty())
+    return {};
+  SmallVector<Attribute> attrs;
+  SmallVector<int64_t> shape(cast<RankedTensorType>(local.getType()).getShape());
+  for (const DimExchange &dim : dims) {
+    if (dim.owned == dim.needed) {
+      if (ShapedType::isDynamic(shape[dim.dim]))
+        attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
+      continue;
+    }
+    for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
+      if (!owned.contains(needed))
+        return {};
+    for (int64_t axis : dim.axes)
+      if (!llvm::is_contained(allReduce.getGroupAxes(), tables.getMesh().getAxisNames()[axis]))
+        return {};
+    attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
+    shape[dim.dim] = staticSize(sizesOf(dim.needed));
+  }
+  auto type = cast<RankedTensorType>(local.getType()).clone(shape);
+  Value scattered = ReduceScatterOp::create(builder, op.getLoc(), type, allReduce.getInput(), allReduce.getKindAttr(),
+                                            allReduce.getAxes(), builder.getArrayAttr(attrs), tables.getMeshName(),
+                                            allReduce.getReasonAttr());
+  allReduce.erase();
+  return scattered;
+}
+
+LogicalResult Partitioner::convertReshard(ReshardOp op) {
+  MeshAttr mesh = tables.getMesh();
+  auto type = cast<RankedTensorType>(op.getType());
+  SmallVector<DimExchange> dims;
+  for (auto [i, from, to] : llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims())) {
+    int64_t size = type.getDimSize(i);
+    dims.push_back(combineTables(mesh, i, ownedTable(mesh, from, size), ownedTable(mesh, to, size)));
+  }
+  Value local = tryReduceScatter(op, dims);
+  if (!local)
+    local = emitExchange(builder, op.getLoc(), tables, mapping.lookup(op.getInput()), dims, {}, op.getReason());
+  mapping.map(op.getResult(), local);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Refuses what the local view cannot hold today.
+static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding, const Twine &what) {
+  for (DimShardingAttr dim : sharding.getDims())
+    if (dim.getDynamicSizes())
+      return function.emitError() << "unsupported: " << what << " has sizes known only when the program runs; give them with --sizes";
+  if (!sharding.getPartial().empty())
+    return function.emitError() << "unsupported: " << what << " is partial; reduce it inside the program";
+  return success();
+}
+
+static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr meshName, MeshAttr mesh) {
+  OpBuilder builder(global);
+  Block &body = global.getBody().front();
+
+  SmallVector<Type> argumentTypes, resultTypes;
+  SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
+  auto localise = [&](Type type, ShardingAttr sharding, DictionaryAttr attrs, const Twine &what,
+                      SmallVectorImpl<Type> &types, SmallVectorImpl<DictionaryAttr> &dicts) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !sharding)
+      return global.emitError() << what << " has no sharding; run --spmd-propagate first";
+    if (failed(checkSharding(global, sharding, what)))
+      return failure();
+    types.push_back(sharding.getLocalType(mesh, tensor));
+    NamedAttrList list(attrs);
+    list.set("spmd.global_type", TypeAttr::get(type));
+    dicts.push_back(list.getDictionary(builder.getContext()));
+    return success();
+  };
+  for (BlockArgument argument : global.getArguments())
+    if (failed(localise(argument.getType(), getSharding(argument), global.getArgAttrDict(argument.getArgNumber()),
+                        "argument " + Twine(argument.getArgNumber()), argumentTypes, argumentAttrs)))
+      return failure();
+  for (unsigned i = 0; i < global.getNumResults(); ++i)
+    if (failed(localise(global.getResultTypes()[i], global.getResultAttrOfType<ShardingAttr>(i, kShardingAttrName),
+                        global.getResultAttrDict(i), "result " + Twine(i), resultTypes, resultAttrs)))
+      return failure();
+
+  auto local = func::FuncOp::create(builder, global.getLoc(), global.getName(),
+                                    builder.getFunctionType(argumentTypes, resultTypes));
+  local->setDiscardableAttrs(global->getDiscardableAttrDictionary());
+  local->setAttr("spmd.local_view", builder.getUnitAttr());
+  local.setVisibility(global.getVisibility());
+  for (auto [i, attrs] : llvm::enumerate(argumentAttrs))
+    local.setArgAttrs(i, attrs);
+  for (auto [i, attrs] : llvm::enumerate(resultAttrs))
+    local.setResultAttrs(i, attrs);
+
+  Block *entry = local.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  RankTables tables(mesh, meshName, entry);
+  Partitioner partitioner(tables, builder);
+  for (auto [from, to] : llvm::zip(global.getArguments(), entry->getArguments())) {
+    to.setLoc(from.getLoc());
+    partitioner.mapping.map(from, to);
+  }
+  builder.setInsertionPointToEnd(entry);
+  if (failed(partitioner.convertBlock(body))) {
+    local.erase();
+    return failure();
+  }
+  global.erase();
+  return success();
+}
+
+namespace {
+struct PartitionToLocalPass final : shardc::impl::PartitionToLocalPassBase<PartitionToLocalPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
+    if (meshes.size() != 1) {
+      module.emitError() << "has " << meshes.size() << " spmd.mesh ops, expected one";
+      return signalPassFailure();
+    }
+    auto meshName = FlatSymbolRefAttr::get(meshes.front().getSymNameAttr());
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (function.isExternal() || function->hasAttr("spmd.local_view"))
+        continue;
+      if (!function.getBody().hasOneBlock()) {
+        function.emitError() << "has branches between blocks, expected structured control flow";
+        return signalPassFailure();
+      }
+      if (failed(partitionFunction(function, meshName, meshes.front().getMesh())))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
