@@ -1,0 +1,50 @@
+//===- RuntimePasses.td - Communication to runtime calls ---*- tablegen -*-===//
+#ifndef SHARDC_LOWERING_RUNTIMEPASSES_TD
+#define SHARDC_LOWERING_RUNTIMEPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"> {
+  let summary = "Number the communication sites and give each a destination.";
+  let description = [{
+    Before: communication ops of the local view. After: `spmd.run_site` into `tensor.empty`, one
+    number an op, with the tables of all sites as module attributes (`spmd.site_words`,
+    `spmd.site_strings`: runtime/include/shardrt/Sites.h); `spmd.dilate` is an insertion with a
+    stride; `tensor.dim` of what the function or a loop is given is `spmd.lookup` where its
+    sharding says it.
+    ```mlir
+    %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
+    // becomes
+    %e = tensor.empty() : tensor<8xf32>
+    %1 = spmd.run_site 0 ins(%0 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect"];
+}
+
+def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
+  let summary = "Turn sites and lookups on buffers into calls of the runtime.";
+  let description = [{
+    Before: `@main` on memrefs (inputs, then results, then the arena), with `spmd.run_site` and
+    `spmd.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
+    pointers and calls `@shardc_step`; every site is a call of an entry point of
+    shardrt/EntryPoints.def; tables are constants read by rank. A site on a buffer that is not
+    dense gets a dense copy.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+}
+
+def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
+  let summary = "Return at once where the runtime reports a failure; write the site tables.";
+  let description = [{
+    Before: the LLVM dialect with calls of entry points whose i32 result is a status. After: each
+    such call is followed by a branch to a return of that status where it is not zero, so that no
+    rank goes on with data it did not receive. The site tables are constants (`shardc_sites`,
+    `shardc_strings`).
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // SHARDC_LOWERING_RUNTIMEPASSES_TD

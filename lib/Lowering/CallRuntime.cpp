@@ -1,0 +1,360 @@
+//===- CallRuntime.cpp - Sites and lookups to runtime calls ---------------===//
+//
+// @main on memrefs gets the runtime's context as its first argument and a
+// wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardrt/Sites.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_CALLRUNTIMEPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Kind { Void, I32, I64, Ptr };
+
+/// Declares entry points of shardrt/EntryPoints.def on first use.
+class EntryPoints {
+public:
+  explicit EntryPoints(ModuleOp module) : module(module), builder(module.getContext()) {}
+
+  /// Calls entry point `name` and returns its result, if it has one.
+  Value call(OpBuilder &at, Location loc, StringRef name, ValueRange arguments) {
+    func::FuncOp callee = declare(name);
+    auto call = func::CallOp::create(at, loc, callee, arguments);
+    return call.getNumResults() ? call.getResult(0) : Value();
+  }
+
+private:
+  Type typeOf(Kind kind) {
+    switch (kind) {
+    case Kind::Void:
+      return {};
+    case Kind::I32:
+      return builder.getI32Type();
+    case Kind::I64:
+      return builder.getI64Type();
+    case Kind::Ptr:
+      return LLVM::LLVMPointerType::get(builder.getContext());
+    }
+    llvm_unreachable("all kinds are listed");
+  }
+
+  func::FuncOp declare(StringRef name) {
+    if (auto known = module.lookupSymbol<func::FuncOp>(name))
+      return known;
+    SmallVector<Kind> kinds;
+#define SHARDRT_ENTRY_POINT(NAME, ...)                                         \
+  if (name == #NAME)                                                           \
+    kinds = listOf(__VA_ARGS__);
+    using enum Kind;
+    auto listOf = [](auto... list) { return SmallVector<Kind>{list...}; };
+#include "shardrt/EntryPoints.def"
+    assert(!kinds.empty() && "not an entry point");
+    SmallVector<Type> inputs, results;
+    for (Kind kind : ArrayRef(kinds).drop_front())
+      inputs.push_back(typeOf(kind));
+    if (kinds.front() != Kind::Void)
+      results.push_back(typeOf(kinds.front()));
+    builder.setInsertionPointToEnd(module.getBody());
+    auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
+    function.setPrivate();
+    return function;
+  }
+
+  ModuleOp module;
+  OpBuilder builder;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+/// The table of `op` by rank, as a constant; shared between equal tables.
+static memref::GlobalOp tableByRank(ModuleOp module, LookupOp op, llvm::DenseMap<Attribute, memref::GlobalOp> &known) {
+  MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
+  SmallVector<int64_t> axes;
+  for (Attribute axis : op.getAxes())
+    axes.push_back(mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
+  SmallVector<int64_t> values;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    values.push_back(op.getTable()[coordinateAlong(mesh.getAxisSizes(), axes, rank)]);
+  OpBuilder builder(module.getBodyRegion());
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, builder.getI64Type());
+  auto data = DenseIntElementsAttr::get(type, ArrayRef<int64_t>(values));
+  memref::GlobalOp &global = known[data];
+  if (!global)
+    global = memref::GlobalOp::create(builder, op.getLoc(), ("__shardc_table_" + Twine(known.size())).str(),
+                                      builder.getStringAttr("private"), MemRefType::get(type.getShape(), type.getElementType()),
+                                      data, /*constant=*/true, IntegerAttr());
+  return global;
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+static Value pointerTo(OpBuilder &builder, Location loc, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  Value address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (offset != 0) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+    unsigned bytes = std::max<unsigned>(1, (type.getElementTypeBitWidth() + 7) / 8);
+    Value size = arith::ConstantIntOp::create(builder, loc, bytes, 64);
+    Value elements = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), metadata.getOffset());
+    address = arith::AddIOp::create(builder, loc, address, arith::MulIOp::create(builder, loc, elements, size));
+  }
+  return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+}
+
+/// True if the elements of a buffer of `type` lie densely in row-major order.
+static bool isDense(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  int64_t expected = 1;
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    if (type.getDimSize(i) == 1)
+      continue;
+    // After a `?` dim strides are `?` too; they are dense only by identity.
+    if (ShapedType::isDynamic(strides[i]) || ShapedType::isDynamic(expected))
+      return type.getLayout().isIdentity();
+    if (strides[i] != expected)
+      return false;
+    expected = type.isDynamicDim(i) ? ShapedType::kDynamic : expected * type.getDimSize(i);
+  }
+  return true;
+}
+
+/// `buffer` itself if it is dense, else a dense copy.
+static Value denseInput(OpBuilder &builder, Location loc, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (isDense(type))
+    return buffer;
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, i));
+  Value copy = memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+  memref::CopyOp::create(builder, loc, buffer, copy);
+  return copy;
+}
+
+static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  int64_t number = op.getSite();
+  if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
+    return op.emitOpError() << "names site " << number << ", but the module has " << table.sites.size();
+  Value init = op.getInits().front();
+  Value destination = init;
+  bool copyBack = !isDense(cast<MemRefType>(init.getType()));
+  if (copyBack)
+    destination = denseInput(builder, loc, init);
+  Value site = arith::ConstantIntOp::create(builder, loc, number, 64);
+  Value source = pointerTo(builder, loc, denseInput(builder, loc, op.getInputs().front()));
+  Value target = pointerTo(builder, loc, destination);
+  switch (table.sites[number].kind) {
+  case shardrt::SiteKind::Exchange: {
+    Value fill = op.getInputs().size() > 1
+                     ? pointerTo(builder, loc, op.getInputs()[1])
+                     : LLVM::ZeroOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext())).getResult();
+    entries.call(builder, loc, "shardrt_exchange", {context, site, source, target, fill});
+    break;
+  }
+  case shardrt::SiteKind::AllReduce: {
+    auto type = cast<MemRefType>(init.getType());
+    Value count = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      count = arith::MulIOp::create(builder, loc, count, memref::DimOp::create(builder, loc, init, i));
+    count = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
+    entries.call(builder, loc, "shardrt_all_reduce", {context, site, source, target, count});
+    break;
+  }
+  case shardrt::SiteKind::ReduceScatter:
+    entries.call(builder, loc, "shardrt_reduce_scatter", {context, site, source, target});
+    break;
+  }
+  if (copyBack)
+    memref::CopyOp::create(builder, loc, destination, init);
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The C ABI
+//===----------------------------------------------------------------------===//
+
+/// A dense memref of `type` at `pointer`, with `sizes` for its dims.
+static Value memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ArrayRef<Value> sizes) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(context);
+  SmallVector<Type> fields{ptr, ptr, i64};
+  int64_t numDims = type.getRank();
+  if (numDims > 0)
+    fields.append(2, LLVM::LLVMArrayType::get(i64, numDims));
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(context, fields));
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  Value stride = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(1));
+  insert(pointer, {0});
+  insert(pointer, {1});
+  insert(LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0)), {2});
+  for (int64_t i = numDims - 1; i >= 0; --i) {
+    insert(sizes[i], {3, i});
+    insert(stride, {4, i});
+    stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);
+  }
+  return UnrealizedConversionCastOp::create(builder, loc, TypeRange(type), descriptor).getResult(0);
+}
+
+/// Each rank's size of a dim, from the sharding in `attrs`.
+static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module, MemRefType type, int64_t dim, DictionaryAttr attrs) {
+  Type i64 = builder.getI64Type();
+  if (!type.isDynamicDim(dim))
+    return LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(type.getDimSize(dim)));
+  auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
+  auto global = cast<ShapedType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  MeshAttr mesh = cast<MeshOp>(SymbolTable::lookupSymbolIn(module, sharding.getMesh())).getMesh();
+  DimShardingAttr dimSharding = sharding.getDims()[dim];
+  SmallVector<Attribute> axes(dimSharding.getAxes().begin(), dimSharding.getAxes().end());
+  Value size = LookupOp::create(builder, loc, builder.getIndexType(),
+                                builder.getDenseI64ArrayAttr(dimSharding.getBoundaries(mesh, global.getDimSize(dim)).sizes()),
+                                builder.getArrayAttr(axes), sharding.getMesh());
+  return arith::IndexCastOp::create(builder, loc, i64, size);
+}
+
+/// Wraps `@main(ctx, inputs..., outputs..., arena)` in the artifact's entry.
+static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints &entries) {
+  MLIRContext *context = module.getContext();
+  OpBuilder builder(context);
+  Location loc = main.getLoc();
+  Type ptr = LLVM::LLVMPointerType::get(context);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto entry = func::FuncOp::create(builder, loc, "shardc_main", builder.getFunctionType({ptr, ptr, ptr}, builder.getI32Type()));
+  Block *block = entry.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+
+  auto attrsOf = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
+  auto resultAttrsOf = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs");
+  SmallVector<Value> arguments{block->getArgument(0)};
+  auto load = [&](Value array, int64_t index) -> Value {
+    Value slot = LLVM::GEPOp::create(builder, loc, ptr, ptr, array, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    return LLVM::LoadOp::create(builder, loc, ptr, slot);
+  };
+  ArrayRef<Type> types = main.getArgumentTypes().drop_front();
+  int64_t numInputs = attrsOf.size(), numOutputs = resultAttrsOf.size();
+  for (auto [i, type] : llvm::enumerate(types)) {
+    int64_t index = i;
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref)
+      return main.emitError() << "argument " << index << " of the entry is " << type << ", expected a memref";
+    if (index >= numInputs + numOutputs) {
+      // The arena.
+      auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes");
+      Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
+      Value arena = entries.call(builder, loc, "shardrt_arena", {block->getArgument(0), size});
+      arguments.push_back(memrefAt(builder, loc, memref, arena, {size}));
+      continue;
+    }
+    bool isInput = index < numInputs;
+    auto attrs = cast<DictionaryAttr>(isInput ? attrsOf[index] : resultAttrsOf[index - numInputs]);
+    Value pointer = load(block->getArgument(isInput ? 1 : 2), isInput ? index : index - numInputs);
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < memref.getRank(); ++dim)
+      sizes.push_back(sizeOf(builder, loc, module, memref, dim, attrs));
+    arguments.push_back(memrefAt(builder, loc, memref, pointer, sizes));
+  }
+  auto call = func::CallOp::create(builder, loc, main, arguments);
+  func::ReturnOp::create(builder, loc, call.getResults());
+  return success();
+}
+
+namespace {
+struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
+    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
+    if (!main || !words || !strings || !module->hasAttr("spmd.entry_inputs") || !module->hasAttr("spmd.entry_outputs")) {
+      module.emitError() << "has no @main with numbered sites; run --spmd-lower-communication first";
+      return signalPassFailure();
+    }
+    shardrt::SiteTable table;
+    std::string error = shardrt::decodeSites(words.asArrayRef(), {reinterpret_cast<const char *>(strings.asArrayRef().data()), strings.asArrayRef().size()}, table);
+    if (!error.empty()) {
+      module.emitError() << "has damaged site tables: " << error;
+      return signalPassFailure();
+    }
+
+    // The context comes first, the status comes back.
+    Type ptr = LLVM::LLVMPointerType::get(context), i32 = IntegerType::get(context, 32);
+    if (failed(main.insertArgument(0, ptr, {}, main.getLoc())))
+      return signalPassFailure();
+    main.setType(FunctionType::get(context, main.getArgumentTypes(), i32));
+    main.setSymName("shardc_step");
+    main.setPrivate();
+    main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
+    Value contextValue = main.getArgument(0);
+    main.walk([&](func::ReturnOp op) {
+      OpBuilder builder(op);
+      Value zero = arith::ConstantIntOp::create(builder, op.getLoc(), 0, 32);
+      op->setOperands(zero);
+    });
+
+    EntryPoints entries(module);
+    if (failed(createEntry(module, main, entries)))
+      return signalPassFailure();
+
+    WalkResult walk = main.walk([&](RunSiteOp op) { return WalkResult(lowerRunSite(op, contextValue, entries, table)); });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+
+    llvm::DenseMap<Attribute, memref::GlobalOp> tables;
+    SmallVector<LookupOp> lookups;
+    module.walk([&](LookupOp op) { lookups.push_back(op); });
+    llvm::DenseMap<Operation *, Value> ranks;
+    for (LookupOp op : lookups) {
+      auto function = op->getParentOfType<func::FuncOp>();
+      OpBuilder builder(context);
+      Value &rank = ranks[function];
+      if (!rank) {
+        builder.setInsertionPointToStart(&function.getBody().front());
+        rank = entries.call(builder, function.getLoc(), "shardrt_rank", function.getArgument(0));
+        rank = arith::IndexCastOp::create(builder, function.getLoc(), builder.getIndexType(), rank);
+      }
+      memref::GlobalOp global = tableByRank(module, op, tables);
+      builder.setInsertionPoint(op);
+      Value data = memref::GetGlobalOp::create(builder, op.getLoc(), global.getType(), global.getName());
+      Value entry = memref::LoadOp::create(builder, op.getLoc(), data, rank);
+      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), entry).getResult());
+      op.erase();
+    }
+    for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+      mesh.erase();
+    main->removeAttr("spmd.local_view");
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      main.setArgAttrs(i, DictionaryAttr());
+  }
+};
+} // namespace

@@ -1,0 +1,79 @@
+//===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
+#include "shardc/Lowering/RuntimePasses.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_CHECKSTATUSPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+
+/// Entry points whose result is a status to return.
+static bool reportsStatus(StringRef callee) {
+  return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_all_reduce", "shardrt_reduce_scatter"}, callee);
+}
+
+static void checkStatuses(LLVM::LLVMFuncOp function) {
+  SmallVector<LLVM::CallOp> calls;
+  function.walk([&](LLVM::CallOp call) {
+    if (std::optional<StringRef> callee = call.getCallee(); callee && reportsStatus(*callee) && call.getNumResults() == 1)
+      calls.push_back(call);
+  });
+  if (calls.empty())
+    return;
+  OpBuilder builder(function.getContext());
+  Type i32 = builder.getI32Type();
+  Block *failed = builder.createBlock(&function.getBody(), function.getBody().end(), {i32}, {function.getLoc()});
+  LLVM::ReturnOp::create(builder, function.getLoc(), failed->getArgument(0));
+  for (LLVM::CallOp call : calls) {
+    Block *block = call->getBlock();
+    Block *rest = block->splitBlock(std::next(call->getIterator()));
+    builder.setInsertionPointToEnd(block);
+    Location loc = call.getLoc();
+    Value zero = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(0));
+    Value ok = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, call.getResult(), zero);
+    LLVM::CondBrOp::create(builder, loc, ok, rest, ValueRange(), failed, ValueRange(call.getResult()));
+  }
+}
+
+/// A constant with external linkage that the runtime looks up by name.
+static void exportConstant(OpBuilder &builder, Location loc, Type type, StringRef name, Attribute value) {
+  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::External, name, value);
+  global.setAlignment(64);
+}
+
+namespace {
+struct CheckStatusPass final : shardc::impl::CheckStatusPassBase<CheckStatusPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal())
+        checkStatuses(function);
+
+    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
+    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
+    if (!words || !strings)
+      return;
+    OpBuilder builder(module.getBodyRegion());
+    Location loc = module.getLoc();
+    Type i64 = builder.getI64Type(), i8 = builder.getI8Type();
+    int64_t count = words.size(), length = strings.size();
+    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i64, count), "shardc_sites",
+                   DenseElementsAttr::get(RankedTensorType::get({count}, i64), words.asArrayRef()));
+    exportConstant(builder, loc, i64, "shardc_sites_length", builder.getI64IntegerAttr(count));
+    // At least one byte, so that the symbol has an address.
+    std::string text(strings.asArrayRef().begin(), strings.asArrayRef().end());
+    if (text.empty())
+      text.push_back('\0');
+    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()), "shardc_strings", builder.getStringAttr(text));
+    exportConstant(builder, loc, i64, "shardc_strings_length", builder.getI64IntegerAttr(length));
+    // Attributes of our own mean nothing to LLVM.
+    for (StringRef name : {"spmd.site_words", "spmd.site_strings", "spmd.entry_inputs", "spmd.entry_outputs"})
+      module->removeAttr(name);
+  }
+};
+} // namespace

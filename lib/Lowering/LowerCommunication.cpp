@@ -1,0 +1,293 @@
+//===- LowerCommunication.cpp - Communication ops to numbered sites -------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/UserLocation.h"
+#include "shardrt/Sites.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_LOWERCOMMUNICATIONPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+/// The runtime's code of an element type; nullopt if it has none.
+static std::optional<shardrt::ElementType> elementTypeOf(Type type) {
+  std::string spelling;
+  llvm::raw_string_ostream(spelling) << type;
+#define SHARDRT_MATCH(NAME, CODE, SPELLING, BYTES)                             \
+  if (spelling == SPELLING)                                                    \
+    return shardrt::ElementType::NAME;
+  SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_MATCH)
+#undef SHARDRT_MATCH
+  return std::nullopt;
+}
+
+static shardrt::Reduction reductionOf(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return shardrt::Reduction::Sum;
+  case ReductionKind::Product:
+    return shardrt::Reduction::Product;
+  case ReductionKind::Min:
+    return shardrt::Reduction::Min;
+  case ReductionKind::Max:
+    return shardrt::Reduction::Max;
+  case ReductionKind::And:
+    return shardrt::Reduction::And;
+  case ReductionKind::Or:
+    return shardrt::Reduction::Or;
+  case ReductionKind::Xor:
+    return shardrt::Reduction::Xor;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+namespace {
+struct SiteCollector {
+  shardrt::SiteTable table;
+  MeshAttr mesh;
+
+  /// Appends the site of `op` and returns its number; emits an error on failure.
+  FailureOr<int64_t> add(CommunicationOpInterface op);
+};
+} // namespace
+
+FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
+  auto source = cast<RankedTensorType>(op.getSource().getType());
+  std::optional<shardrt::ElementType> type = elementTypeOf(source.getElementType());
+  if (!type)
+    return op->emitOpError() << "moves elements of type " << source.getElementType() << ", which the runtime cannot";
+  shardrt::Site site;
+  site.type = *type;
+  site.report = op->getName().stripDialect().str();
+  site.location = userLocation(op->getLoc());
+  if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+    site.name = reason.str();
+  auto groupAxes = [&](ArrayAttr axes) {
+    for (Attribute axis : axes)
+      site.groupAxes.push_back(mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
+  };
+  if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
+    site.kind = shardrt::SiteKind::Exchange;
+    site.exchange = exchange.getExchange();
+  } else if (auto reduce = dyn_cast<AllReduceOp>(*op)) {
+    site.kind = shardrt::SiteKind::AllReduce;
+    site.reduction = reductionOf(reduce.getKind());
+    groupAxes(reduce.getAxes());
+  } else if (auto scatter = dyn_cast<ReduceScatterOp>(*op)) {
+    site.kind = shardrt::SiteKind::ReduceScatter;
+    site.reduction = reductionOf(scatter.getKind());
+    groupAxes(scatter.getAxes());
+    site.exchange.globalShape.assign(source.getShape().begin(), source.getShape().end());
+    for (Attribute attr : scatter.getDims()) {
+      DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+      int64_t size = 0;
+      for (Interval interval : dim.owned)
+        size = std::max(size, interval.end);
+      site.exchange.globalShape[dim.dim] = size;
+      site.exchange.dims.push_back(std::move(dim));
+    }
+  } else {
+    return op->emitOpError() << "has no runtime entry point";
+  }
+  site.exchange.meshShape = table.meshShape;
+  table.sites.push_back(std::move(site));
+  return static_cast<int64_t>(table.sites.size()) - 1;
+}
+
+/// A destination of `type`, whose `?` dims are what `dims` say each rank needs,
+/// or those of `like`.
+static Value createDestination(OpBuilder &builder, Location loc, RankedTensorType type, ArrayAttr dims,
+                               FlatSymbolRefAttr mesh, Value like) {
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    if (!type.isDynamicDim(i))
+      continue;
+    Value size;
+    if (dims)
+      for (Attribute attr : dims)
+        if (auto dim = cast<DimExchangeAttr>(attr); dim.getDim() == i) {
+          SmallVector<int64_t> table;
+          for (size_t k = 0; k + 1 < dim.getNeeded().size(); k += 2)
+            table.push_back(std::max<int64_t>(0, dim.getNeeded()[k + 1] - dim.getNeeded()[k]));
+          SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+          size = LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
+                                  builder.getArrayAttr(axes), mesh);
+        }
+    if (!size)
+      size = tensor::DimOp::create(builder, loc, like, i);
+    sizes.push_back(size);
+  }
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), sizes);
+}
+
+static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites) {
+  FailureOr<int64_t> number = sites.add(op);
+  if (failed(number))
+    return failure();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<Value> inputs{op.getSource()};
+  ArrayAttr dims;
+  if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
+    dims = exchange.getDimExchanges();
+    if (Value fill = exchange.getFillValue())
+      inputs.push_back(fill);
+  } else if (auto scatter = dyn_cast<ReduceScatterOp>(*op)) {
+    dims = scatter.getDims();
+  }
+  Value init = createDestination(builder, loc, type, dims, op.getMeshName(), op.getSource());
+  auto site = RunSiteOp::create(builder, loc, TypeRange(type), *number, inputs, init);
+  op->replaceAllUsesWith(site.getResults());
+  op->erase();
+  return success();
+}
+
+/// Elements at their places in a filled tensor.
+static void lowerDilate(DilateOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getType());
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(i == static_cast<int64_t>(op.getDim()) ? op.getSize() : tensor::DimOp::create(builder, loc, op.getInput(), i).getResult());
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), sizes);
+  // A broadcast of the 0-d fill.
+  AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  auto filled = linalg::GenericOp::create(builder, loc, type, op.getFill(), empty, ArrayRef{scalar, identity}, parallel,
+                                          [](OpBuilder &b, Location l, ValueRange args) { linalg::YieldOp::create(b, l, args[0]); });
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), strides(type.getRank(), builder.getIndexAttr(1)), extents;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    extents.push_back(tensor::getMixedSize(builder, loc, op.getInput(), i));
+  offsets[op.getDim()] = op.getFirst();
+  strides[op.getDim()] = builder.getIndexAttr(op.getFactor());
+  Value inserted = tensor::InsertSliceOp::create(builder, loc, op.getInput(), filled.getResult(0), offsets, extents, strides);
+  op.replaceAllUsesWith(inserted);
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes of what is given
+//===----------------------------------------------------------------------===//
+
+/// The size of dim `dim` of `value`, said by a sharding or by what a loop starts
+/// with; null if `value` is neither given to the function nor to a loop. Sizes of
+/// loop-carried values stay: a loop keeps the shardings it starts with.
+static Value resolveDim(OpBuilder &builder, Location loc, Value value, int64_t dim) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    if (!isa<stablehlo::WhileOp>(result.getOwner()))
+      return {};
+    value = result.getOwner()->getOperand(result.getResultNumber());
+    if (Value size = resolveDim(builder, loc, value, dim))
+      return size;
+    return tensor::DimOp::create(builder, loc, value, dim);
+  }
+  auto argument = cast<BlockArgument>(value);
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (isa<stablehlo::WhileOp>(parent)) {
+    value = parent->getOperand(argument.getArgNumber());
+    if (Value size = resolveDim(builder, loc, value, dim))
+      return size;
+    return tensor::DimOp::create(builder, loc, value, dim);
+  }
+  auto function = dyn_cast<func::FuncOp>(parent);
+  if (!function)
+    return {};
+  ShardingAttr sharding = getSharding(argument);
+  auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "spmd.global_type");
+  if (!sharding || !global)
+    return {};
+  MeshAttr mesh = lookupMesh(function, sharding.getMesh());
+  DimShardingAttr dimSharding = sharding.getDims()[dim];
+  SmallVector<int64_t> sizes;
+  for (int64_t size : dimSharding.getBoundaries(mesh, cast<ShapedType>(global.getValue()).getDimSize(dim)).sizes())
+    sizes.push_back(size);
+  SmallVector<Attribute> axes(dimSharding.getAxes().begin(), dimSharding.getAxes().end());
+  return LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(sizes),
+                          builder.getArrayAttr(axes), sharding.getMesh());
+}
+
+static void resolveDims(ModuleOp module) {
+  SmallVector<tensor::DimOp> dims;
+  module.walk([&](tensor::DimOp op) { dims.push_back(op); });
+  for (tensor::DimOp op : dims) {
+    std::optional<int64_t> index = op.getConstantIndex();
+    if (!index)
+      continue;
+    OpBuilder builder(op);
+    if (Value size = resolveDim(builder, op.getLoc(), op.getSource(), *index)) {
+      op.replaceAllUsesWith(size);
+      op.erase();
+    }
+  }
+}
+
+/// Shardings and global types of what @main takes and returns: bufferisation
+/// keeps neither, and the C ABI needs both.
+static void keepEntryAttributes(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return;
+  MLIRContext *context = module.getContext();
+  SmallVector<Attribute> inputs, outputs;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    inputs.push_back(main.getArgAttrDict(i));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    outputs.push_back(main.getResultAttrDict(i));
+  module->setAttr("spmd.entry_inputs", ArrayAttr::get(context, inputs));
+  module->setAttr("spmd.entry_outputs", ArrayAttr::get(context, outputs));
+}
+
+namespace {
+struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<LowerCommunicationPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
+    if (meshes.size() != 1) {
+      module.emitError() << "has " << meshes.size() << " spmd.mesh ops, expected one";
+      return signalPassFailure();
+    }
+    SiteCollector sites;
+    sites.mesh = meshes.front().getMesh();
+    for (auto [name, size] : llvm::zip(sites.mesh.getAxisNames(), sites.mesh.getAxisSizes())) {
+      sites.table.axisNames.push_back(name.str());
+      sites.table.meshShape.push_back(size);
+    }
+    SmallVector<CommunicationOpInterface> ops;
+    SmallVector<DilateOp> dilates;
+    module.walk([&](Operation *op) {
+      if (auto communication = dyn_cast<CommunicationOpInterface>(op))
+        ops.push_back(communication);
+      else if (auto dilate = dyn_cast<DilateOp>(op))
+        dilates.push_back(dilate);
+    });
+    for (CommunicationOpInterface op : ops)
+      if (failed(lowerSite(op, sites)))
+        return signalPassFailure();
+    for (DilateOp op : dilates)
+      lowerDilate(op);
+    resolveDims(module);
+    shardrt::EncodedSites encoded = shardrt::encodeSites(sites.table);
+    Builder builder(&getContext());
+    module->setAttr("spmd.site_words", builder.getDenseI64ArrayAttr(encoded.words));
+    // A string with NULs in it: as bytes, so that it prints.
+    SmallVector<int8_t> bytes(encoded.strings.begin(), encoded.strings.end());
+    module->setAttr("spmd.site_strings", builder.getDenseI8ArrayAttr(bytes));
+    keepEntryAttributes(module);
+  }
+};
+} // namespace

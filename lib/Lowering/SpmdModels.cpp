@@ -1,0 +1,62 @@
+//===- SpmdModels.cpp - Bufferisation and bounds of spmd ops --------------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+
+/// A site reads its inputs and overwrites its destination.
+struct RunSiteModel
+    : bufferization::DstBufferizableOpInterfaceExternalModel<RunSiteModel, RunSiteOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const bufferization::AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+  // Peers read the input while others write: input and destination never alias.
+  bool bufferizesToElementwiseAccess(Operation *, const bufferization::AnalysisState &, ArrayRef<OpOperand *>) const {
+    return false;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
+    auto site = cast<RunSiteOp>(op);
+    SmallVector<Value> inputs, inits;
+    for (auto [from, to] : {std::pair(site.getInputs(), &inputs), std::pair(site.getInits(), &inits)})
+      for (Value value : from) {
+        if (isa<TensorType>(value.getType())) {
+          FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
+          if (failed(buffer))
+            return failure();
+          value = *buffer;
+        }
+        to->push_back(value);
+      }
+    RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), inputs, inits);
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, ArrayRef(inits).take_front(op->getNumResults()));
+    return success();
+  }
+};
+
+/// A lookup is at least the least and at most the greatest of its table.
+struct LookupBounds : ValueBoundsOpInterface::ExternalModel<LookupBounds, LookupOp> {
+  void populateBoundsForIndexValue(Operation *op, Value value, ValueBoundsConstraintSet &constraints) const {
+    ArrayRef<int64_t> table = cast<LookupOp>(op).getTable();
+    if (table.empty())
+      return;
+    constraints.bound(value) >= *llvm::min_element(table);
+    constraints.bound(value) <= *llvm::max_element(table);
+  }
+};
+
+} // namespace
+
+void shardc::registerSpmdLoweringModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
+    RunSiteOp::attachInterface<RunSiteModel>(*context);
+    LookupOp::attachInterface<LookupBounds>(*context);
+  });
+}
