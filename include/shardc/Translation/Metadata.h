@@ -1,0 +1,98 @@
+//===- Metadata.h - What an artifact says about itself ----------*- C++ -*-===//
+//
+// The JSON text of the symbol shardc_metadata: the mesh, the arguments and
+// results with how they are laid over it, and where the program came from.
+// Tools scatter inputs and gather outputs by it. docs/Reference/artifact.md
+// lists the fields.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_TRANSLATION_METADATA_H
+#define SHARDC_TRANSLATION_METADATA_H
+
+#include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Exchange.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shardc {
+
+/// One axis of the mesh.
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+  friend bool operator==(const MeshAxis &, const MeshAxis &) = default;
+};
+
+/// How one dim of an argument or result is cut.
+struct DimPlacement {
+  std::vector<int64_t>
+      axes; ///< mesh axis numbers, major to minor; empty: whole
+  /// Over the linearised coordinates along `axes`: one shard if there are none.
+  Boundaries boundaries;
+  /// The sizes of the shards arrive when the program runs; `boundaries` are
+  /// then those to take where nobody says otherwise.
+  bool dynamic = false;
+  friend bool operator==(const DimPlacement &, const DimPlacement &) = default;
+};
+
+/// One argument or result of the program.
+struct ValueMetadata {
+  std::string name;        ///< as the model's author calls it; may be empty
+  std::string elementType; ///< as MLIR spells it: "f32", "ui8", "complex<f32>"
+  std::string location;    ///< "unet.py:84:11"; may be empty
+  std::vector<int64_t> shape; ///< global
+  std::vector<DimPlacement> dims;
+  friend bool operator==(const ValueMetadata &,
+                         const ValueMetadata &) = default;
+};
+
+/// One communication site: what the compiler can say of it before it runs.
+struct SiteMetadata {
+  std::string kind;              ///< "halo_exchange", "all_reduce", …
+  std::vector<std::string> axes; ///< mesh axes that it goes along
+  int64_t dim = -1;              ///< the tensor dim; -1: none, or several
+  int64_t bytesPerStep = 0; ///< that leave a rank, over all ranks; -1: unknown
+  std::string location;     ///< of the op that needs it
+  std::string reason;       ///< why it is there, one line
+  friend bool operator==(const SiteMetadata &, const SiteMetadata &) = default;
+};
+
+struct ProgramMetadata {
+  /// Version of the format; other versions are refused.
+  static constexpr int64_t currentFormat = 1;
+  int64_t format = currentFormat;
+  std::string name;     ///< of the module
+  std::string compiler; ///< "shardc 0.1.0"
+  std::string arch;     ///< what the code was generated for
+  std::vector<MeshAxis> mesh;
+  std::vector<ValueMetadata> arguments;
+  std::vector<ValueMetadata> results;
+  std::vector<SiteMetadata> communication;
+  int64_t arenaBytes = 0; ///< of the rank that needs most
+
+  int64_t numRanks() const;
+  std::vector<int64_t> meshShape() const;
+  friend bool operator==(const ProgramMetadata &,
+                         const ProgramMetadata &) = default;
+};
+
+/// The box of `value` that `rank` holds, in global indices.
+Box boxOf(const ValueMetadata &value, llvm::ArrayRef<int64_t> meshShape,
+          int64_t rank);
+
+/// Writes `metadata` as one line of JSON.
+std::string toJSON(const ProgramMetadata &metadata);
+
+/// Reads what toJSON writes. The text is not trusted: fields of wrong types,
+/// axes out of range or used twice, boundaries that do not cut the dim, sizes
+/// beyond the limits (65,536 ranks, 16 dims, 2^48 elements), deep nesting and
+/// other format versions are errors that name the field.
+llvm::Expected<ProgramMetadata> parseMetadata(llvm::StringRef json);
+
+} // namespace shardc
+
+#endif // SHARDC_TRANSLATION_METADATA_H

@@ -1,0 +1,380 @@
+//===- Metadata.cpp - What an artifact says about itself ------------------===//
+
+#include "shardc/Translation/Metadata.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+using namespace shardc;
+
+static constexpr int64_t kMaxRanks = 65536;
+static constexpr size_t kMaxAxes = 32;
+static constexpr size_t kMaxDims = 16;
+static constexpr size_t kMaxNameBytes = 4096;
+static constexpr int64_t kMaxElements = int64_t(1) << 48;
+static constexpr size_t kMaxTextBytes = 100 * 1000 * 1000;
+static constexpr int kMaxNesting = 32;
+
+int64_t ProgramMetadata::numRanks() const {
+  int64_t ranks = 1;
+  for (const MeshAxis &axis : mesh)
+    ranks *= axis.size;
+  return ranks;
+}
+
+std::vector<int64_t> ProgramMetadata::meshShape() const {
+  std::vector<int64_t> shape;
+  for (const MeshAxis &axis : mesh)
+    shape.push_back(axis.size);
+  return shape;
+}
+
+Box shardc::boxOf(const ValueMetadata &value, ArrayRef<int64_t> meshShape,
+                  int64_t rank) {
+  Box box;
+  for (const DimPlacement &dim : value.dims)
+    box.push_back(
+        dim.boundaries.shard(coordinateAlong(meshShape, dim.axes, rank)));
+  return box;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static void writeIntegers(json::OStream &out, StringRef key,
+                          ArrayRef<int64_t> values) {
+  out.attributeArray(key, [&] {
+    for (int64_t value : values)
+      out.value(value);
+  });
+}
+
+static void writeValue(json::OStream &out, const ValueMetadata &value) {
+  out.object([&] {
+    out.attribute("name", json::fixUTF8(value.name));
+    out.attribute("type", value.elementType);
+    out.attribute("location", json::fixUTF8(value.location));
+    writeIntegers(out, "shape", value.shape);
+    out.attributeArray("dims", [&] {
+      for (const DimPlacement &dim : value.dims)
+        out.object([&] {
+          writeIntegers(out, "axes", dim.axes);
+          writeIntegers(out, "boundaries", dim.boundaries.indices());
+          out.attribute("dynamic", dim.dynamic);
+        });
+    });
+  });
+}
+
+std::string shardc::toJSON(const ProgramMetadata &metadata) {
+  std::string text;
+  raw_string_ostream stream(text);
+  json::OStream out(stream);
+  out.object([&] {
+    out.attribute("format", metadata.format);
+    out.attribute("name", json::fixUTF8(metadata.name));
+    out.attribute("compiler", json::fixUTF8(metadata.compiler));
+    out.attribute("arch", json::fixUTF8(metadata.arch));
+    out.attribute("arena_bytes", metadata.arenaBytes);
+    out.attributeArray("mesh", [&] {
+      for (const MeshAxis &axis : metadata.mesh)
+        out.object([&] {
+          out.attribute("name", json::fixUTF8(axis.name));
+          out.attribute("size", axis.size);
+        });
+    });
+    out.attributeArray("arguments", [&] {
+      for (const ValueMetadata &value : metadata.arguments)
+        writeValue(out, value);
+    });
+    out.attributeArray("results", [&] {
+      for (const ValueMetadata &value : metadata.results)
+        writeValue(out, value);
+    });
+    out.attributeArray("communication", [&] {
+      for (const SiteMetadata &site : metadata.communication)
+        out.object([&] {
+          out.attribute("kind", site.kind);
+          out.attributeArray("axes", [&] {
+            for (const std::string &axis : site.axes)
+              out.value(json::fixUTF8(axis));
+          });
+          out.attribute("dim", site.dim);
+          out.attribute("bytes", site.bytesPerStep);
+          out.attribute("location", json::fixUTF8(site.location));
+          out.attribute("reason", json::fixUTF8(site.reason));
+        });
+    });
+  });
+  out.flush();
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads fields by name; the first thing wrong is kept, with its path.
+class Reader {
+public:
+  bool ok() const { return message.empty(); }
+  Error take() const { return createStringError("metadata: " + message); }
+
+  bool fail(const Twine &path, const Twine &what) {
+    if (ok())
+      message = (path + ": " + what).str();
+    return false;
+  }
+
+  const json::Object *object(const json::Value &value, const Twine &path) {
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      fail(path, "expected an object");
+    return object;
+  }
+
+  void read(const json::Object &object, StringRef key, const Twine &path,
+            int64_t &value) {
+    std::optional<int64_t> found = object.getInteger(key);
+    if (!found)
+      fail(path + "." + key, "expected an integer");
+    else
+      value = *found;
+  }
+  void read(const json::Object &object, StringRef key, const Twine &path,
+            bool &value) {
+    std::optional<bool> found = object.getBoolean(key);
+    if (!found)
+      fail(path + "." + key, "expected true or false");
+    else
+      value = *found;
+  }
+  void read(const json::Object &object, StringRef key, const Twine &path,
+            std::string &value) {
+    std::optional<StringRef> found = object.getString(key);
+    if (!found)
+      fail(path + "." + key, "expected a string");
+    else if (found->size() > kMaxNameBytes)
+      fail(path + "." + key, "longer than " + Twine(kMaxNameBytes) + " bytes");
+    else
+      value = found->str();
+  }
+  /// Calls `element` for each entry of an array of at most `most`.
+  void
+  readArray(const json::Object &object, StringRef key, const Twine &path,
+            size_t most,
+            function_ref<void(const json::Value &, const Twine &)> element) {
+    std::string name = (path + "." + key).str();
+    const json::Array *array = object.getArray(key);
+    if (!array) {
+      fail(name, "expected an array");
+      return;
+    }
+    if (array->size() > most) {
+      fail(name, Twine(array->size()) + " entries, at most " + Twine(most) +
+                     " are read");
+      return;
+    }
+    for (auto [i, value] : enumerate(*array))
+      if (ok())
+        element(value, name + "[" + Twine(i) + "]");
+  }
+  void read(const json::Object &object, StringRef key, const Twine &path,
+            size_t most, std::vector<int64_t> &values) {
+    readArray(object, key, path, most,
+              [&](const json::Value &value, const Twine &at) {
+                if (std::optional<int64_t> integer = value.getAsInteger())
+                  values.push_back(*integer);
+                else
+                  fail(at, "expected an integer");
+              });
+  }
+
+private:
+  std::string message;
+};
+
+} // namespace
+
+static void readDim(Reader &reader, const json::Value &json, const Twine &path,
+                    ArrayRef<MeshAxis> mesh, int64_t size, uint64_t &usedAxes,
+                    DimPlacement &dim) {
+  const json::Object *object = reader.object(json, path);
+  if (!object)
+    return;
+  reader.read(*object, "axes", path, kMaxAxes, dim.axes);
+  std::vector<int64_t> bounds;
+  reader.read(*object, "boundaries", path, kMaxRanks + 1, bounds);
+  reader.read(*object, "dynamic", path, dim.dynamic);
+  if (!reader.ok())
+    return;
+  int64_t shards = 1;
+  for (int64_t axis : dim.axes) {
+    if (axis < 0 || axis >= static_cast<int64_t>(mesh.size())) {
+      reader.fail(path + ".axes", "axis " + Twine(axis) + ", the mesh has " +
+                                      Twine(mesh.size()));
+      return;
+    }
+    if (usedAxes >> axis & 1) {
+      reader.fail(path + ".axes",
+                  "axis '" + mesh[axis].name + "' is used twice");
+      return;
+    }
+    usedAxes |= uint64_t(1) << axis;
+    shards *= mesh[axis].size;
+  }
+  std::optional<Boundaries> boundaries =
+      Boundaries::fromBounds(std::move(bounds));
+  if (!boundaries || boundaries->numShards() != shards ||
+      boundaries->size() != size) {
+    reader.fail(path + ".boundaries", "expected " + Twine(shards + 1) +
+                                          " ascending indices from 0 to " +
+                                          Twine(size));
+    return;
+  }
+  dim.boundaries = *boundaries;
+}
+
+static void readValue(Reader &reader, const json::Value &json,
+                      const Twine &path, ArrayRef<MeshAxis> mesh,
+                      ValueMetadata &value) {
+  const json::Object *object = reader.object(json, path);
+  if (!object)
+    return;
+  reader.read(*object, "name", path, value.name);
+  reader.read(*object, "type", path, value.elementType);
+  reader.read(*object, "location", path, value.location);
+  reader.read(*object, "shape", path, kMaxDims, value.shape);
+  int64_t elements = 1;
+  for (int64_t size : value.shape) {
+    if (size < 0 || size > kMaxElements ||
+        (size && elements > kMaxElements / size)) {
+      reader.fail(path + ".shape", "negative, or more than 2^48 elements");
+      return;
+    }
+    elements *= size ? size : 1;
+  }
+  uint64_t usedAxes = 0;
+  reader.readArray(*object, "dims", path, kMaxDims,
+                   [&](const json::Value &dim, const Twine &at) {
+                     size_t index = value.dims.size();
+                     DimPlacement placement;
+                     if (index < value.shape.size())
+                       readDim(reader, dim, at, mesh, value.shape[index],
+                               usedAxes, placement);
+                     value.dims.push_back(std::move(placement));
+                   });
+  if (reader.ok() && value.dims.size() != value.shape.size())
+    reader.fail(path + ".dims", "expected one for each of " +
+                                    Twine(value.shape.size()) + " dims");
+}
+
+static void readSite(Reader &reader, const json::Value &json, const Twine &path,
+                     SiteMetadata &site) {
+  const json::Object *object = reader.object(json, path);
+  if (!object)
+    return;
+  reader.read(*object, "kind", path, site.kind);
+  reader.readArray(*object, "axes", path, kMaxAxes,
+                   [&](const json::Value &axis, const Twine &at) {
+                     if (std::optional<StringRef> name = axis.getAsString())
+                       site.axes.push_back(name->str());
+                     else
+                       reader.fail(at, "expected a string");
+                   });
+  reader.read(*object, "dim", path, site.dim);
+  reader.read(*object, "bytes", path, site.bytesPerStep);
+  reader.read(*object, "location", path, site.location);
+  reader.read(*object, "reason", path, site.reason);
+}
+
+/// True if brackets nest deeper than `most`: the JSON parser is recursive.
+static bool nestsDeeperThan(StringRef text, int most) {
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > most)
+        return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
+  if (text.size() > kMaxTextBytes)
+    return createStringError(Twine("metadata: ") + Twine(text.size()) +
+                             " bytes, at most " + Twine(kMaxTextBytes) +
+                             " are read");
+  if (nestsDeeperThan(text, kMaxNesting))
+    return createStringError(Twine("metadata: nested deeper than ") +
+                             Twine(kMaxNesting));
+  Expected<json::Value> root = json::parse(text);
+  if (!root)
+    return createStringError("metadata: " + toString(root.takeError()));
+
+  Reader reader;
+  ProgramMetadata metadata;
+  const json::Object *object = reader.object(*root, "root");
+  if (!object)
+    return reader.take();
+  reader.read(*object, "format", "", metadata.format);
+  if (reader.ok() && metadata.format != ProgramMetadata::currentFormat)
+    reader.fail(".format", "version " + Twine(metadata.format) +
+                               ", this build reads " +
+                               Twine(ProgramMetadata::currentFormat) +
+                               ": compile the program again");
+  reader.read(*object, "name", "", metadata.name);
+  reader.read(*object, "compiler", "", metadata.compiler);
+  reader.read(*object, "arch", "", metadata.arch);
+  reader.read(*object, "arena_bytes", "", metadata.arenaBytes);
+  int64_t ranks = 1;
+  reader.readArray(
+      *object, "mesh", "", kMaxAxes,
+      [&](const json::Value &json, const Twine &at) {
+        MeshAxis axis;
+        if (const json::Object *fields = reader.object(json, at)) {
+          reader.read(*fields, "name", at, axis.name);
+          reader.read(*fields, "size", at, axis.size);
+        }
+        if (reader.ok() && (axis.size < 1 || axis.size > kMaxRanks / ranks))
+          reader.fail(at + ".size",
+                      "below 1, or more than " + Twine(kMaxRanks) + " ranks");
+        ranks *= axis.size;
+        metadata.mesh.push_back(std::move(axis));
+      });
+  auto readValues = [&](StringRef key, std::vector<ValueMetadata> &values) {
+    if (!reader.ok())
+      return;
+    reader.readArray(*object, key, "", SIZE_MAX,
+                     [&](const json::Value &json, const Twine &at) {
+                       readValue(reader, json, at, metadata.mesh,
+                                 values.emplace_back());
+                     });
+  };
+  readValues("arguments", metadata.arguments);
+  readValues("results", metadata.results);
+  reader.readArray(*object, "communication", "", SIZE_MAX,
+                   [&](const json::Value &json, const Twine &at) {
+                     readSite(reader, json, at,
+                              metadata.communication.emplace_back());
+                   });
+  if (!reader.ok())
+    return reader.take();
+  return metadata;
+}

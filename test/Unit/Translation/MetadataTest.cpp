@@ -1,0 +1,104 @@
+//===- MetadataTest.cpp - What an artifact says about itself --------------===//
+
+#include "shardc/Translation/Metadata.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace llvm;
+using namespace shardc;
+
+/// A program on x=2, y=2: an argument cut unevenly along both, a scalar result.
+static ProgramMetadata example() {
+  ProgramMetadata program;
+  program.name = "jit_f";
+  program.compiler = "shardc 0.1.0";
+  program.arch = "x86-64-v3";
+  program.mesh = {{"x", 2}, {"y", 2}};
+  ValueMetadata argument{"[0]['w']", "f32", "unet.py:84:11", {7, 4, 3}, {}};
+  argument.dims.push_back(
+      {{1}, *Boundaries::fromSizes(std::vector<int64_t>{5, 2}), false});
+  argument.dims.push_back(
+      {{0}, *Boundaries::fromSizes(std::vector<int64_t>{0, 4}), true});
+  argument.dims.push_back({{}, Boundaries::whole(3), false});
+  program.arguments = {argument};
+  program.results = {{"", "complex<f32>", "", {}, {}}};
+  program.communication = {
+      {"halo_exchange", {"x"}, 1, 96, "unet.py:84:11", "conv"}};
+  program.arenaBytes = 4096;
+  return program;
+}
+
+static std::string refusal(StringRef json) {
+  Expected<ProgramMetadata> metadata = parseMetadata(json);
+  return metadata ? std::string() : toString(metadata.takeError());
+}
+
+/// The example's JSON with one text replaced.
+static std::string edited(StringRef from, StringRef to) {
+  std::string json = toJSON(example());
+  size_t at = json.find(from.str());
+  EXPECT_NE(at, std::string::npos) << from.str();
+  return json.replace(at, from.size(), to.str());
+}
+
+TEST(Metadata, ComesBackAsItWas) {
+  Expected<ProgramMetadata> metadata = parseMetadata(toJSON(example()));
+  ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
+  EXPECT_EQ(*metadata, example());
+  EXPECT_EQ(metadata->numRanks(), 4);
+}
+
+TEST(Metadata, BoxesFollowTheMesh) {
+  ProgramMetadata program = example();
+  // Rank 3 is (1, 1): rows 5..7 along y, columns 0..4 along x.
+  EXPECT_EQ(boxOf(program.arguments[0], program.meshShape(), 3),
+            (Box{{5, 7}, {0, 4}, {0, 3}}));
+  EXPECT_TRUE(boxOf(program.arguments[0], program.meshShape(), 0)[1].empty());
+}
+
+TEST(Metadata, NamesTheFieldThatIsWrong) {
+  EXPECT_EQ(refusal(edited("\"format\":1", "\"format\":2")),
+            "metadata: .format: version 2, this build reads 1: compile the "
+            "program again");
+  EXPECT_EQ(refusal(edited("\"boundaries\":[0,5,7]", "\"boundaries\":[0,5,8]")),
+            "metadata: .arguments[0].dims[0].boundaries: expected 3 ascending "
+            "indices from 0 to 7");
+  EXPECT_EQ(refusal(edited("\"axes\":[1]", "\"axes\":[2]")),
+            "metadata: .arguments[0].dims[0].axes: axis 2, the mesh has 2");
+  EXPECT_EQ(refusal(edited("\"axes\":[1]", "\"axes\":[0]")),
+            "metadata: .arguments[0].dims[1].axes: axis 'x' is used twice");
+  EXPECT_EQ(refusal(edited("\"shape\":[7,4,3]", "\"shape\":[7,4]")),
+            "metadata: .arguments[0].dims: expected one for each of 2 dims");
+  EXPECT_EQ(
+      refusal(edited("[7,4,3]", "[281474976710656,4,3]")),
+      "metadata: .arguments[0].shape: negative, or more than 2^48 elements");
+  EXPECT_EQ(refusal(edited("\"size\":2", "\"size\":65536")),
+            "metadata: .mesh[1].size: below 1, or more than 65536 ranks");
+  EXPECT_EQ(refusal(edited("\"arena_bytes\":4096", "\"arena_bytes\":\"4096\"")),
+            "metadata: .arena_bytes: expected an integer");
+  EXPECT_EQ(refusal(std::string(100000, '[')),
+            "metadata: nested deeper than 32");
+  EXPECT_EQ(refusal("[]"), "metadata: root: expected an object");
+}
+
+TEST(Metadata, DamagedTextNeverCrashes) {
+  std::string original = toJSON(example());
+  for (size_t size = 0; size < original.size(); ++size)
+    EXPECT_NE(refusal(StringRef(original).take_front(size)), "");
+  std::mt19937 random(11);
+  static constexpr char interesting[] = "0129-,:{}[]\"\\ex";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = original;
+    for (unsigned edits = random() % 4 + 1; edits-- > 0;)
+      text[random() % text.size()] =
+          interesting[random() % (sizeof(interesting) - 1)];
+    if (Expected<ProgramMetadata> metadata = parseMetadata(text)) {
+      for (const ValueMetadata &value : metadata->arguments)
+        for (int64_t rank = 0;
+             rank < std::min<int64_t>(metadata->numRanks(), 16); ++rank)
+          boxOf(value, metadata->meshShape(), rank);
+    } else {
+      consumeError(metadata.takeError());
+    }
+  }
+}
