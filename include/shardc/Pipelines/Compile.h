@@ -1,0 +1,43 @@
+//===- Compile.h - A model file to a program ---------------------*- C++ -*-===//
+#ifndef SHARDC_PIPELINES_COMPILE_H
+#define SHARDC_PIPELINES_COMPILE_H
+
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Translation/Metadata.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Support/LLVM.h"
+
+namespace shardc {
+
+/// A compiled program: what its artifact is linked from.
+struct CompiledProgram {
+  ProgramMetadata metadata;
+  std::string object;      ///< the bytes of an object file
+  double compileMs = 0;    ///< from parsed module to object
+};
+
+/// Reads a model (StableHLO text, or MLIR bytecode) within the limits of
+/// docs/Reference. Diagnostics go to the context's handlers. Null on failure.
+mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context, llvm::StringRef path);
+
+/// Imports, propagates and partitions `module` in place: the local view.
+mlir::LogicalResult compileToLocal(mlir::ModuleOp module, const StageOptions &options);
+
+/// From the local view to the LLVM dialect, in place.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const StageOptions &options);
+
+/// What an artifact says about itself, read off the local view.
+ProgramMetadata describeProgram(mlir::ModuleOp local);
+
+/// All of the above and code generation. `module` is consumed.
+mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp module, const StageOptions &options);
+
+/// A context with everything registered and loaded that compilation needs.
+/// Dialects that the project does not know are refused.
+std::unique_ptr<mlir::MLIRContext> createCompilerContext();
+
+} // namespace shardc
+
+#endif // SHARDC_PIPELINES_COMPILE_H

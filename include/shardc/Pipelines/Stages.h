@@ -1,0 +1,40 @@
+//===- Stages.h - The stages as pipelines -----------------------*- C++ -*-===//
+//
+// docs/Rationale/Architecture.md section 1 says what goes in and out of each.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_PIPELINES_STAGES_H
+#define SHARDC_PIPELINES_STAGES_H
+
+#include "mlir/Pass/PassManager.h"
+#include <string>
+
+namespace shardc {
+
+struct StageOptions {
+  /// Axes given another size, "x=3,y=2"; empty: as the file says.
+  std::string mesh;
+  /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…".
+  std::string sizes;
+  /// One rank, nothing cut: the program that the sharded one is compared with.
+  bool unsharded = false;
+  /// An op that would be gathered is an error.
+  bool noFallback = false;
+  /// Print where each sharding came from.
+  bool explain = false;
+  /// What code is generated for (Translation/ObjectFile.h).
+  std::string arch = "native";
+};
+
+void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
+void buildPropagateStage(mlir::OpPassManager &pm, const StageOptions &options);
+void buildPartitionStage(mlir::OpPassManager &pm, const StageOptions &options);
+void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options);
+void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
+
+/// Makes the stages known to the command line, and `--shardc-pipeline`, all of them.
+void registerStagePipelines();
+
+} // namespace shardc
+
+#endif // SHARDC_PIPELINES_STAGES_H

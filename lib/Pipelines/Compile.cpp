@@ -1,0 +1,150 @@
+//===- Compile.cpp - A model file to a program -----------------------------===//
+#include "shardc/Pipelines/Compile.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Pipelines/Register.h"
+#include "shardc/Support/ModelText.h"
+#include "shardc/Support/UserLocation.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+std::unique_ptr<MLIRContext> shardc::createCompilerContext() {
+  DialectRegistry registry;
+  registerShardcDialects(registry);
+  auto context = std::make_unique<MLIRContext>(registry);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  if (failed(loadModelText(context, path, *sources)))
+    return {};
+  ParserConfig config(&context);
+  return parseSourceFile<ModuleOp>(sources, config);
+}
+
+static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  build(pm);
+  return pm.run(module);
+}
+
+LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &options) {
+  return run(module, [&](OpPassManager &pm) {
+    buildImportStage(pm, options);
+    buildPropagateStage(pm, options);
+    buildPartitionStage(pm, options);
+    buildCommunicateStage(pm, options);
+  });
+}
+
+LogicalResult shardc::lowerToLLVM(ModuleOp module, const StageOptions &options) {
+  return run(module, [&](OpPassManager &pm) { buildLowerCpuStage(pm, options); });
+}
+
+//===----------------------------------------------------------------------===//
+// Metadata
+//===----------------------------------------------------------------------===//
+
+/// The name that the model's author gave to an argument or result.
+static std::string nameOf(DictionaryAttr attrs, Location loc) {
+  if (attrs)
+    if (auto name = attrs.getAs<StringAttr>("spmd.name"))
+      return name.str();
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  return {};
+}
+
+static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location loc) {
+  ValueMetadata value;
+  value.name = nameOf(attrs, loc);
+  auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
+  auto type = cast<RankedTensorType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  llvm::raw_string_ostream(value.elementType) << type.getElementType();
+  if (!isa<NameLoc>(loc))
+    if (std::string location = userLocation(loc); location != "unknown")
+      value.location = location;
+  value.shape.assign(type.getShape().begin(), type.getShape().end());
+  for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
+    DimPlacement placement;
+    for (StringAttr axis : dim.getAxes())
+      placement.axes.push_back(mesh.getAxisIndex(axis.getValue()));
+    placement.boundaries = dim.getBoundaries(mesh, size);
+    value.dims.push_back(std::move(placement));
+  }
+  return value;
+}
+
+ProgramMetadata shardc::describeProgram(ModuleOp local) {
+  ProgramMetadata metadata;
+  metadata.name = local.getName().value_or("").str();
+  metadata.compiler = "shardc 0.1.0";
+  MeshOp meshOp = *local.getOps<MeshOp>().begin();
+  MeshAttr mesh = meshOp.getMesh();
+  for (auto [name, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))
+    metadata.mesh.push_back({name.str(), size});
+  auto main = local.lookupSymbol<func::FuncOp>("main");
+  for (BlockArgument argument : main.getArguments())
+    metadata.arguments.push_back(describeValue(mesh, main.getArgAttrDict(argument.getArgNumber()), argument.getLoc()));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    metadata.results.push_back(describeValue(mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
+  local.walk([&](CommunicationOpInterface op) {
+    SiteMetadata site;
+    site.kind = op->getName().stripDialect().str();
+    for (StringAttr axis : op.getGroupAxes())
+      site.axes.push_back(axis.str());
+    auto type = cast<RankedTensorType>(op.getSource().getType());
+    unsigned elementBytes = 0;
+    Type element = type.getElementType();
+    if (auto complex = dyn_cast<ComplexType>(element))
+      elementBytes = 2 * complex.getElementType().getIntOrFloatBitWidth() / 8;
+    else
+      elementBytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+    site.bytesPerStep = -1;
+    if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
+      site.bytesPerStep = elementsMoved(exchange.getExchange()) * elementBytes;
+      if (exchange.getDimExchanges().size() == 1)
+        site.dim = cast<DimExchangeAttr>(exchange.getDimExchanges()[0]).getDim();
+    }
+    site.location = userLocation(op->getLoc());
+    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+      site.reason = reason.str();
+    metadata.communication.push_back(std::move(site));
+  });
+  return metadata;
+}
+
+//===----------------------------------------------------------------------===//
+// Everything
+//===----------------------------------------------------------------------===//
+
+FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  CompiledProgram program;
+  if (failed(compileToLocal(module, options)))
+    return failure();
+  program.metadata = describeProgram(module);
+  program.metadata.arch = options.arch;
+  if (failed(lowerToLLVM(module, options)))
+    return failure();
+  if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
+    program.metadata.arenaBytes = bytes.getInt();
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  if (failed(emitObjectFile(module, options.arch, stream)))
+    return failure();
+  program.object.assign(object.begin(), object.end());
+  program.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return program;
+}

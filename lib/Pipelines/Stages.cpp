@@ -1,0 +1,101 @@
+//===- Stages.cpp - The stages as pipelines -------------------------------===//
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Communication/Passes.h"
+#include "shardc/Import/Passes.h"
+#include "shardc/KernelGen/CPU.h"
+#include "shardc/Lowering/Passes.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Partition/Passes.h"
+#include "shardc/Propagation/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace shardc;
+
+void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
+  ImportOptions import;
+  import.mesh = options.mesh;
+  import.sizes = options.sizes;
+  import.unsharded = options.unsharded;
+  buildImportPipeline(pm, import);
+}
+
+void shardc::buildPropagateStage(OpPassManager &pm, const StageOptions &options) {
+  PropagationOptions propagation;
+  propagation.noFallback = options.noFallback;
+  propagation.explain = options.explain;
+  buildPropagationPipeline(pm, propagation);
+}
+
+void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
+  pm.addPass(createPartitionToLocalPass());
+  // Equal exchanges of one value become one; slices of slices fold.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
+  pm.addPass(createCombineExchangesPass());
+  // The last word on communication: nothing after it may change its order.
+  pm.addPass(createVerifyCommunicationPass());
+}
+
+void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
+  pm.addPass(createLowerCommunicationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createLowerToLinalgPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  CpuKernelOptions kernels;
+  kernels.arch = options.arch;
+  buildCpuBufferPipeline(pm, kernels);
+  pm.addPass(createCallRuntimePass());
+  buildCpuToLLVMPipeline(pm, kernels);
+  pm.addPass(createCheckStatusPass());
+}
+
+namespace {
+/// The options of every stage, on the command line.
+struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("What to compile for: cpu."), llvm::cl::init("cpu")};
+  Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate code for."), llvm::cl::init("native")};
+  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("Axes given another size: x=3,y=2.")};
+  Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
+  Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
+  Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
+  Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
+
+  StageOptions get() const {
+    StageOptions options;
+    options.mesh = mesh;
+    options.sizes = sizes;
+    options.unsharded = unsharded;
+    options.noFallback = noFallback;
+    options.explain = explain;
+    options.arch = arch;
+    return options;
+  }
+};
+
+using StageBuilder = void (*)(OpPassManager &, const StageOptions &);
+} // namespace
+
+static void registerStage(StringRef name, StringRef description, StageBuilder build) {
+  PassPipelineRegistration<StagePipelineOptions>(
+      name, description, [build](OpPassManager &pm, const StagePipelineOptions &options) { build(pm, options.get()); });
+}
+
+void shardc::registerStagePipelines() {
+  registerStage("spmd-import", "JAX's StableHLO and sdy to one annotated function.", buildImportStage);
+  registerStage("spmd-propagate", "Give every value a sharding; conflicts become spmd.reshard.", buildPropagateStage);
+  registerStage("spmd-partition", "Global shapes to local shapes, with the communication that is needed.", buildPartitionStage);
+  registerStage("spmd-communicate", "Optimise communication and prove that it cannot deadlock.", buildCommunicateStage);
+  registerStage("spmd-lower-cpu", "The local view to the LLVM dialect with runtime calls.", buildLowerCpuStage);
+  registerStage("shardc-pipeline", "All stages, from JAX's text to the LLVM dialect.",
+                [](OpPassManager &pm, const StageOptions &options) {
+                  for (StageBuilder build : {buildImportStage, buildPropagateStage, buildPartitionStage,
+                                             buildCommunicateStage, buildLowerCpuStage})
+                    build(pm, options);
+                });
+}
