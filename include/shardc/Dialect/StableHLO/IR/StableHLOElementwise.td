@@ -53,7 +53,7 @@ class StableHLO_BinaryOp<string mnemonic, Type type, string what, list<Trait> tr
 def StableHLO_CbrtOp : StableHLO_UnaryOp<"cbrt", StableHLO_FloatOrComplexTensor,
     "Cube root.">;
 def StableHLO_CeilOp : StableHLO_UnaryOp<"ceil", StableHLO_FloatTensor,
-    "Round towards plus infinity.", [Idempotent]>;
+    "Round towards plus infinity.">;
 def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", StableHLO_IntTensor,
     "Number of leading zero bits.">;
 def StableHLO_CosineOp : StableHLO_UnaryOp<"cosine", StableHLO_FloatOrComplexTensor,
@@ -63,7 +63,7 @@ def StableHLO_ExpOp : StableHLO_UnaryOp<"exponential", StableHLO_FloatOrComplexT
 def StableHLO_Expm1Op : StableHLO_UnaryOp<"exponential_minus_one", StableHLO_FloatOrComplexTensor,
     "e to the operand, minus one, exact near zero.">;
 def StableHLO_FloorOp : StableHLO_UnaryOp<"floor", StableHLO_FloatTensor,
-    "Round towards minus infinity.", [Idempotent]>;
+    "Round towards minus infinity.">;
 def StableHLO_LogOp : StableHLO_UnaryOp<"log", StableHLO_FloatOrComplexTensor,
     "Natural logarithm.">;
 def StableHLO_Log1pOp : StableHLO_UnaryOp<"log_plus_one", StableHLO_FloatOrComplexTensor,
@@ -71,15 +71,15 @@ def StableHLO_Log1pOp : StableHLO_UnaryOp<"log_plus_one", StableHLO_FloatOrCompl
 def StableHLO_LogisticOp : StableHLO_UnaryOp<"logistic", StableHLO_FloatOrComplexTensor,
     "1 / (1 + exp(-x)).">;
 def StableHLO_NegOp : StableHLO_UnaryOp<"negate", StableHLO_Tensor,
-    "Minus the operand; wraps for unsigned integers.", [Involution]>;
+    "Minus the operand; wraps for unsigned integers.">;
 def StableHLO_NotOp : StableHLO_UnaryOp<"not", StableHLO_IntTensor,
-    "Bitwise complement; logical for i1.", [Involution]>;
+    "Bitwise complement; logical for i1.">;
 def StableHLO_PopulationCountOp : StableHLO_UnaryOp<"popcnt", StableHLO_IntTensor,
     "Number of one bits.">;
 def StableHLO_RoundOp : StableHLO_UnaryOp<"round_nearest_afz", StableHLO_FloatTensor,
-    "Nearest integer, halves away from zero.", [Idempotent]>;
+    "Nearest integer, halves away from zero.">;
 def StableHLO_RoundNearestEvenOp : StableHLO_UnaryOp<"round_nearest_even", StableHLO_FloatTensor,
-    "Nearest integer, halves to even.", [Idempotent]>;
+    "Nearest integer, halves to even.">;
 def StableHLO_RsqrtOp : StableHLO_UnaryOp<"rsqrt", StableHLO_FloatOrComplexTensor,
     "1 / sqrt(x).">;
 def StableHLO_SignOp : StableHLO_UnaryOp<"sign", StableHLO_Tensor,
