@@ -1,5 +1,13 @@
 //===- GenerateKernels.cpp - Loop nests from linalg on buffers ------------===//
+//
+// Finds a structured op, what fills its destination and what finishes its
+// result, and writes one nest for the three.
+//
 //===----------------------------------------------------------------------===//
+#include "Nest.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;
@@ -8,11 +16,218 @@ namespace shardc {
 #define GEN_PASS_DEF_GENERATECPUKERNELSPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
+/// The buffer that `memref` is a view of.
+static Value rootOf(Value memref) {
+  while (true) {
+    Operation *op = memref.getDefiningOp();
+    if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(op)) {
+      memref = view.getViewSource();
+      continue;
+    }
+    return memref;
+  }
+}
+
+/// False where `a` and `b` are surely different memory. Arguments of @main are
+/// buffers of the caller that do not overlap.
+static bool mayAlias(Value a, Value b) {
+  a = rootOf(a);
+  b = rootOf(b);
+  if (a == b)
+    return true;
+  auto isOwn = [](Value v) {
+    if (v.getDefiningOp<memref::AllocOp>() || v.getDefiningOp<memref::GetGlobalOp>())
+      return true;
+    auto argument = dyn_cast<BlockArgument>(v);
+    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  };
+  return !isOwn(a) || !isOwn(b);
+}
+
+/// The scalar that `op` writes to every element of its only output, or null.
+static Value filledWith(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() || op.getNumDpsInits() != 1)
+    return {};
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == op.getBody()) {
+    if (argument.getArgNumber() >= op.getNumDpsInputs())
+      return {};
+    Value input = op.getDpsInputs()[argument.getArgNumber()];
+    return isa<ShapedType>(input.getType()) ? Value() : input;
+  }
+  Operation *producer = value.getDefiningOp();
+  if (producer && producer->getBlock() == op.getBody())
+    return {};
+  return value;
+}
+
+static bool touches(Operation *op, Value root) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isa<MemRefType>(operand.getType()) && mayAlias(operand, root);
+  });
+}
+
+static bool isHarmless(Operation *op) {
+  return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
+}
+
+/// The fill that `op`'s output `index` starts from, if nothing but that output
+/// sees it.
+static linalg::GenericOp findFill(linalg::GenericOp op, unsigned index) {
+  Value output = op.getDpsInits()[index];
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(before);
+        generic && generic.getNumDpsInits() == 1 && generic.getDpsInits()[0] == output)
+      return filledWith(generic) ? generic : nullptr;
+    if (isHarmless(before))
+      continue;
+    if (!isa<linalg::LinalgOp>(before) || touches(before, output))
+      return {};
+  }
+  return {};
+}
+
+/// The elementwise op that alone reads `op`'s result, if it can run where the
+/// result is made.
+static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return {};
+  Value result = op.getDpsInits()[0];
+  auto alloc = result.getDefiningOp<memref::AllocOp>();
+  if (!alloc)
+    return {};
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!map.isProjectedPermutation() || map.getNumResults() != op.getNumParallelLoops())
+    return {};
+  linalg::GenericOp found;
+  OpOperand *use = nullptr;
+  for (OpOperand &candidate : result.getUses()) {
+    Operation *user = candidate.getOwner();
+    if (user == op)
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic || generic->getBlock() != op->getBlock())
+      return {};
+    if (generic->isBeforeInBlock(op)) {
+      if (!filledWith(generic) || !generic.isDpsInit(&candidate))
+        return {};
+      continue;
+    }
+    if (found || !generic.isDpsInput(&candidate))
+      return {};
+    found = generic;
+    use = &candidate;
+  }
+  if (!found || found.getNumReductionLoops())
+    return {};
+  AffineMap read = found.getMatchingIndexingMap(use);
+  if (!read.isPermutation() || read.getNumDims() != map.getNumResults())
+    return {};
+  // The op moves down to the epilogue: nothing between may write what it reads,
+  // nor may the epilogue's outputs.
+  for (Value output : found.getDpsInits())
+    for (Value input : op.getDpsInputs())
+      if (isa<MemRefType>(input.getType()) && mayAlias(input, output))
+        return {};
+  for (Operation *between = op->getNextNode(); between != found;
+       between = between->getNextNode()) {
+    if (isHarmless(between))
+      continue;
+    auto other = dyn_cast<linalg::LinalgOp>(between);
+    if (!other)
+      return {};
+    for (Value output : other.getDpsInits())
+      for (Value input : op.getDpsInputs())
+        if (isa<MemRefType>(input.getType()) && mayAlias(input, output))
+          return {};
+  }
+  return found;
+}
+
+/// memref.copy as a structured op, so that it is vectorised and bounded by rows.
+static void generalizeCopies(Operation *root) {
+  SmallVector<memref::CopyOp> copies;
+  root->walk([&](memref::CopyOp op) { copies.push_back(op); });
+  for (memref::CopyOp op : copies) {
+    auto source = dyn_cast<MemRefType>(op.getSource().getType());
+    auto target = dyn_cast<MemRefType>(op.getTarget().getType());
+    if (!source || !target)
+      continue;
+    OpBuilder b(op);
+    if (op.getSource() != op.getTarget()) {
+      SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(source.getRank()));
+      SmallVector<utils::IteratorType> kinds(source.getRank(),
+                                             utils::IteratorType::parallel);
+      linalg::GenericOp::create(b, op.getLoc(), op.getSource(), op.getTarget(), maps, kinds,
+                                [](OpBuilder &inner, Location loc, ValueRange arguments) {
+                                  linalg::YieldOp::create(inner, loc, arguments[0]);
+                                });
+    }
+    op.erase();
+  }
+}
+
+static void generate(linalg::GenericOp op, unsigned vectorBits) {
+  SmallVector<Value> initial(op.getNumDpsInits());
+  SmallVector<linalg::GenericOp> fills;
+  linalg::GenericOp epilogue = findEpilogue(op);
+  if (epilogue && !cpu::canDescribe(epilogue))
+    epilogue = {};
+  if (!cpu::canDescribe(op))
+    return;
+  if (op.getNumReductionLoops())
+    for (unsigned i : llvm::seq<unsigned>(initial.size()))
+      if (linalg::GenericOp fill = findFill(op, i)) {
+        initial[i] = filledWith(fill);
+        fills.push_back(fill);
+      }
+  if (epilogue && !initial[0])
+    epilogue = {};
+  OpBuilder builder(epilogue ? epilogue : op);
+  FailureOr<cpu::Nest> nest = cpu::describe(builder, op, epilogue, initial);
+  if (failed(nest))
+    return;
+  cpu::collapseDims(*nest);
+  cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits);
+  cpu::emitNest(builder, *nest, schedule);
+  Value result = op.getDpsInits()[0];
+  if (epilogue)
+    epilogue.erase();
+  op.erase();
+  for (linalg::GenericOp fill : fills)
+    fill.erase();
+  if (auto alloc = result.getDefiningOp<memref::AllocOp>(); alloc && alloc->use_empty())
+    alloc.erase();
+}
+
 namespace {
 struct GenerateCpuKernelsPass final
     : shardc::impl::GenerateCpuKernelsPassBase<GenerateCpuKernelsPass> {
   using Base::Base;
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    generalizeCopies(getOperation());
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::LinalgOp> named;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp>(op))
+        named.push_back(op);
+    });
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op);
+    }
+    // Reductions first: they take fills and epilogues with them.
+    for (bool reductions : {true, false}) {
+      SmallVector<linalg::GenericOp> ops;
+      getOperation().walk([&](linalg::GenericOp op) {
+        if ((op.getNumReductionLoops() != 0) == reductions)
+          ops.push_back(op);
+      });
+      for (linalg::GenericOp op : ops)
+        generate(op, vectorBits);
+    }
+  }
 };
 } // namespace
 } // namespace shardc

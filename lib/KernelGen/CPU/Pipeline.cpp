@@ -82,13 +82,14 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
   addBufferization(pm);
   if (options.optimize) {
-    PlanArenaPassOptions arena;
-    arena.entry = options.entry;
-    pm.addPass(createPlanArenaPass(arena));
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
+    // After the kernels: their scratch is planned like any buffer.
+    PlanArenaPassOptions arena;
+    arena.entry = options.entry;
+    pm.addPass(createPlanArenaPass(arena));
   }
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());

@@ -1,0 +1,124 @@
+//===- Nest.h - A loop nest over strided memory -----------------*- C++ -*-===//
+//
+// The one description that every generated CPU kernel starts from: dims with
+// sizes, accesses that are linear in the dims, a body for each iteration, and
+// an epilogue for each finished output element. A Schedule says how the nest is
+// cut into register tiles; emitNest writes it down.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_CPU_NEST_H
+#define SHARDC_LIB_KERNELGEN_CPU_NEST_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+#include <optional>
+
+namespace shardc::cpu {
+
+/// A size or stride: known now, or a value of index type.
+struct Quantity {
+  std::optional<int64_t> fixed;
+  mlir::Value value;
+
+  static Quantity of(int64_t number) { return {number, {}}; }
+  static Quantity of(mlir::Value value);
+  bool is(int64_t number) const { return fixed && *fixed == number; }
+  int64_t orElse(int64_t guess) const { return fixed ? *fixed : guess; }
+};
+
+/// Arithmetic that folds what is known.
+class Arith {
+public:
+  Arith(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+  mlir::Value index(int64_t number);
+  mlir::Value get(const Quantity &quantity);
+  Quantity add(const Quantity &x, const Quantity &y);
+  Quantity sub(const Quantity &x, const Quantity &y);
+  Quantity mul(const Quantity &x, const Quantity &y);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+/// Memory of elements that lie at offset + sum(coef[d] * index of dim d).
+/// Offsets and coefs are in elements.
+struct Access {
+  mlir::Value pointer; // !llvm.ptr, to the element at index 0 of all dims
+  mlir::Type element;
+  llvm::SmallVector<Quantity> coef;
+
+  bool usesDim(int dim) const { return dim >= 0 && !coef[dim].is(0); }
+};
+
+struct Dim {
+  Quantity size;
+  bool reduces = false;
+};
+
+/// Outputs of `main` are the nest's; with an epilogue they stay in registers
+/// and the epilogue's outputs are stored.
+struct Nest {
+  mlir::linalg::GenericOp main;
+  mlir::linalg::GenericOp epilogue;     // may be null
+  int64_t epilogueOperand = -1;         // its input that is main's output 0
+  llvm::SmallVector<int> epilogueDims;  // its dim i is our dim epilogueDims[i]
+  llvm::SmallVector<Dim> dims;
+  llvm::SmallVector<Access> inputs, outputs, epilogueInputs, epilogueOutputs;
+  /// Scalar that output i starts from; null: what memory holds.
+  llvm::SmallVector<mlir::Value> initial;
+
+  bool reduces() const {
+    return llvm::any_of(dims, [](const Dim &dim) { return dim.reduces; });
+  }
+  llvm::ArrayRef<Access> stores() const {
+    return epilogue ? llvm::ArrayRef(epilogueOutputs) : llvm::ArrayRef(outputs);
+  }
+};
+
+/// How a nest is cut: lanes of `vec` make a vector, `vectors` of them and
+/// `rows` x `columns` of two more dims make a tile held in registers.
+struct Schedule {
+  int64_t lanes = 1;
+  int vec = -1;
+  bool vecReduces = false;
+  int64_t vectors = 1;
+  int row = -1, column = -1;
+  int64_t rows = 1, columns = 1;
+  llvm::SmallVector<int> outer;      // parallel dims outside the tile
+  llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
+  int packed = -1;                   // input copied into a panel, or none
+};
+
+/// Describes `main` (and `epilogue`, which reads main's only output elementwise)
+/// on memrefs. Fails where an index is not linear, an element type has no
+/// vector, or the body holds what is not elementwise. Emits strides and sizes.
+mlir::FailureOr<Nest> describe(mlir::OpBuilder &builder, mlir::linalg::GenericOp main,
+                               mlir::linalg::GenericOp epilogue,
+                               llvm::ArrayRef<mlir::Value> initial);
+
+/// True if `describe` can express `op`.
+bool canDescribe(mlir::linalg::GenericOp op);
+
+/// Merges dims that all accesses step through as one.
+void collapseDims(Nest &nest);
+
+/// Chooses a schedule for registers of `vectorBits`.
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits);
+
+/// Writes the nest at the builder's position.
+void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule);
+
+/// Evaluates a linalg body on values that are scalars or vectors of `lanes`.
+/// `index(d)` gives `linalg.index d`. Returns what the body yields.
+llvm::SmallVector<mlir::Value>
+evaluateBody(mlir::OpBuilder &builder, mlir::Block &body,
+             llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
+             llvm::function_ref<mlir::Value(int64_t)> index);
+
+/// `value` as a vector of `lanes`, or itself if it is one already or lanes is 1.
+mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                  int64_t lanes);
+
+} // namespace shardc::cpu
+
+#endif // SHARDC_LIB_KERNELGEN_CPU_NEST_H

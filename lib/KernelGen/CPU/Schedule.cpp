@@ -1,0 +1,277 @@
+//===- Schedule.cpp - Choose how a nest is cut ----------------------------===//
+//
+// Estimates in vector operations decide: which dim runs along the lanes, what
+// the register tile is, whether an operand is packed. Unknown sizes count as
+// large ones.
+//
+//===----------------------------------------------------------------------===//
+#include "Nest.h"
+#include "shardc/KernelGen/Common.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace shardc::cpu {
+
+static constexpr int64_t kUnknownSize = 512;
+
+namespace {
+struct Chooser {
+  const Nest &nest;
+  unsigned bits;
+  bool contraction;
+  int64_t fullLanes;
+
+  int64_t size(int dim) const { return nest.dims[dim].size.orElse(kUnknownSize); }
+
+  int64_t reductionCount() const {
+    int64_t count = 1;
+    for (auto [i, dim] : llvm::enumerate(nest.dims))
+      if (dim.reduces)
+        count *= size(i);
+    return count;
+  }
+
+  /// How many iterations of parallel dims read an element of `access`.
+  int64_t reuse(const Access &access) const {
+    int64_t count = 1;
+    for (auto [i, dim] : llvm::enumerate(nest.dims))
+      if (!dim.reduces && !access.usesDim(i))
+        count *= size(i);
+    return count;
+  }
+
+  int64_t lanesFor(int dim) const {
+    if (!nest.dims[dim].size.fixed)
+      return fullLanes;
+    int64_t count = *nest.dims[dim].size.fixed;
+    return std::min<int64_t>(fullLanes, llvm::PowerOf2Ceil(count));
+  }
+
+  double loadCost(const Access &access, int dim, int64_t lanes) const {
+    const Quantity &coef = access.coef[dim];
+    if (coef.is(0))
+      return 0.25;
+    if (coef.is(1))
+      return 1;
+    if (coef.is(-1))
+      return 1.5;
+    if (coef.is(2))
+      return 2.5;
+    return 1.5 * lanes;
+  }
+
+  double cost(int dim) const {
+    bool reduces = nest.dims[dim].reduces;
+    int64_t lanes = lanesFor(dim), count = size(dim);
+    double perVector = 0;
+    for (const Access &input : nest.inputs) {
+      double load = loadCost(input, dim, lanes);
+      if (contraction && !reduces && load > 2 && reuse(input) >= 8)
+        load = std::min(load, 1 + 1.5 * lanes / reuse(input));
+      perVector += load;
+    }
+    int64_t reductions = reductionCount();
+    if (reduces) {
+      double finish = 2 * std::log2(lanes) + 3;
+      perVector += nest.outputs.size() * finish * lanes / reductions;
+    } else {
+      for (const Access &store : nest.stores())
+        perVector += (store.coef[dim].is(1) ? 1.0 : 1.5 * lanes) / reductions;
+      for (const Access &input : nest.epilogueInputs)
+        perVector += loadCost(input, dim, lanes) / reductions;
+    }
+    double effective = double(count) / llvm::divideCeil(count, lanes);
+    return perVector / effective;
+  }
+
+  /// A parallel dim that only `reader` steps through, not `other`; the largest.
+  int findReuseDim(const Access &reader, const Access &other, int except) const {
+    int best = -1;
+    for (auto [i, dim] : llvm::enumerate(nest.dims)) {
+      if (dim.reduces || int(i) == except || dim.size.is(1))
+        continue;
+      if (reader.usesDim(i) && !other.usesDim(i) && (best < 0 || size(i) > size(best)))
+        best = i;
+    }
+    return best;
+  }
+
+  /// Cycles for all tiles of `a` by `b` accumulators over `sizeA` by `sizeB`.
+  static double tileCost(int64_t a, int64_t b, int64_t sizeA, int64_t sizeB) {
+    auto one = [](int64_t x, int64_t y) {
+      if (x == 0 || y == 0)
+        return 0.0;
+      // Two loads and two multiply-adds a cycle, of four cycles each.
+      return std::max({x * y / 2.0, (x + y) / 2.0, 4.0}) + 1.0;
+    };
+    int64_t fullA = sizeA / a, fullB = sizeB / b, restA = sizeA % a, restB = sizeB % b;
+    return fullA * fullB * one(a, b) + fullA * one(a, restB) + fullB * one(restA, b) +
+           one(restA, restB);
+  }
+
+  void chooseTile(Schedule &s) const {
+    int64_t budget = bits == 512 ? 24 : 12;
+    if (!contraction) {
+      if (s.vecReduces) // several chains hide the latency of one
+        s.vectors = std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
+      else {
+        unsigned work = 0;
+        for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
+          if (!op)
+            continue;
+          for (Operation &inner : op.getBody()->without_terminator())
+            work += inner.getDialect()->getNamespace() == "math" ? 8 : 1;
+        }
+        int64_t most = work > 8 ? 1 : work > 3 ? 2 : 4;
+        s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, most);
+      }
+      return;
+    }
+    const Access &a = nest.inputs[0], &b = nest.inputs[1];
+    if (s.vecReduces) {
+      s.row = findReuseDim(a, b, s.vec);
+      s.column = findReuseDim(b, a, s.vec);
+      int64_t rowSize = s.row < 0 ? 1 : size(s.row);
+      int64_t columnSize = s.column < 0 ? 1 : size(s.column);
+      double best = 1e300;
+      for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
+        for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8); ++columns) {
+          if (rows * columns > budget)
+            continue;
+          double cost = tileCost(rows, columns, rowSize, columnSize);
+          if (cost < best) {
+            best = cost;
+            s.rows = rows;
+            s.columns = columns;
+          }
+        }
+      int64_t tile = s.rows * s.columns;
+      s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1,
+                                      std::max<int64_t>(1, 8 / tile));
+      return;
+    }
+    bool useA = a.usesDim(s.vec), useB = b.usesDim(s.vec);
+    if (useA != useB)
+      s.row = useA ? findReuseDim(b, a, s.vec) : findReuseDim(a, b, s.vec);
+    int64_t rowSize = s.row < 0 ? 1 : size(s.row);
+    int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
+    double best = 1e300;
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4); ++vectors)
+      for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
+        if (rows * vectors > budget)
+          continue;
+        double cost = tileCost(rows, vectors, rowSize, vecSize);
+        if (cost < best * 0.999) {
+          best = cost;
+          s.rows = rows;
+          s.vectors = vectors;
+        }
+      }
+  }
+
+  void choosePacking(Schedule &s) const {
+    if (!contraction || s.vecReduces)
+      return;
+    for (auto [i, input] : llvm::enumerate(nest.inputs)) {
+      if (!input.usesDim(s.vec))
+        continue;
+      int64_t tiles = reuse(input) / std::max<int64_t>(1, s.rows);
+      if (!input.coef[s.vec].is(1)) {
+        if (reuse(input) >= 8)
+          s.packed = i;
+        continue;
+      }
+      // Laid out well, but rows far apart: pages and cache sets run out.
+      int64_t footprint = 1, panel = s.vectors * s.lanes * 4;
+      for (auto [d, dim] : llvm::enumerate(nest.dims)) {
+        if (!input.usesDim(d))
+          continue;
+        if (dim.reduces)
+          panel *= size(d);
+        if (dim.reduces || int(d) == s.vec)
+          footprint *= size(d);
+      }
+      unsigned used = llvm::count_if(input.coef, [](const Quantity &q) { return !q.is(0); });
+      linalg::GenericOp op = nest.main;
+      unsigned memoryDims = cast<MemRefType>(op.getDpsInputs()[i].getType()).getRank();
+      if (used <= memoryDims && footprint * 4 > (256 << 10) && tiles >= 4 &&
+          panel <= (2 << 20))
+        s.packed = i;
+    }
+  }
+
+  Schedule choose() {
+    Schedule s;
+    bool scalarOnly = false;
+    for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
+      if (!op)
+        continue;
+      // Lanes past the end hold zeros: no loads or divisions by them.
+      for (Operation &inner : op.getBody()->without_terminator())
+        scalarOnly |= isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+                          arith::RemUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+                          arith::CeilDivUIOp>(inner);
+    }
+    bool canReduceLanes = true;
+    for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
+      Operation *combiner = combinerOf(nest.main, i);
+      canReduceLanes &= combiner && arith::getNeutralElement(combiner).has_value();
+    }
+    double best = 1e300;
+    for (int dim : llvm::seq<int>(nest.dims.size())) {
+      bool reduces = nest.dims[dim].reduces;
+      if (scalarOnly || (reduces && !canReduceLanes))
+        continue;
+      double c = cost(dim);
+      if (c >= best)
+        continue;
+      best = c;
+      s.vec = dim;
+      s.vecReduces = reduces;
+      s.lanes = lanesFor(dim);
+    }
+    if (s.vec < 0 && !nest.dims.empty())
+      for (int dim : llvm::seq<int>(nest.dims.size()))
+        if (!nest.dims[dim].reduces)
+          s.vec = dim;
+    if (s.lanes == 1 && s.vecReduces)
+      s.vecReduces = false, s.vec = -1;
+    if (s.vec >= 0 && (s.lanes > 1 || !contraction)) {
+      if (s.lanes > 1)
+        chooseTile(s);
+    }
+    choosePacking(s);
+    for (int dim : llvm::seq<int>(nest.dims.size())) {
+      if (dim == s.vec && !s.vecReduces)
+        continue;
+      if (nest.dims[dim].reduces) {
+        if (dim != s.vec)
+          s.reductions.push_back(dim);
+      } else if (dim != s.row && dim != s.column) {
+        s.outer.push_back(dim);
+      }
+    }
+    if (s.vecReduces)
+      s.reductions.push_back(s.vec);
+    return s;
+  }
+};
+} // namespace
+
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
+  unsigned width = 32;
+  auto widen = [&](const Access &access) {
+    width = std::max(width, access.element.isIndex()
+                                ? 64u
+                                : access.element.getIntOrFloatBitWidth());
+  };
+  llvm::for_each(nest.inputs, widen);
+  llvm::for_each(nest.outputs, widen);
+  llvm::for_each(nest.epilogueOutputs, widen);
+  Chooser chooser{nest, vectorBits, isContraction(nest.main), vectorBits / width};
+  return chooser.choose();
+}
+
+} // namespace shardc::cpu
