@@ -1,0 +1,22 @@
+//===- UserLocation.h - The user's line behind a location -------*- C++ -*-===//
+//
+// JAX wraps a source line in names ("jit(f)/dot_general"), call sites (callee at
+// caller, the callee innermost) and fusions.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_SUPPORT_USERLOCATION_H
+#define SHARDC_SUPPORT_USERLOCATION_H
+
+#include "mlir/IR/Location.h"
+#include <string>
+
+namespace shardc {
+
+/// Returns "file:line" of the user's code that `loc` stands for: the innermost
+/// Python line that is not inside an installed package, else the innermost
+/// line of any file, else the outermost name, else "unknown".
+std::string userLocation(mlir::Location loc);
+
+} // namespace shardc
+
+#endif // SHARDC_SUPPORT_USERLOCATION_H
