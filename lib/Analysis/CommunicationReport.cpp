@@ -1,0 +1,132 @@
+//===- CommunicationReport.cpp - What moves, how much, and for whom -------===//
+
+#include "shardc/Analysis/CommunicationReport.h"
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Support/UserLocation.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+static int64_t saturatingMul(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
+}
+static int64_t saturatingAdd(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? INT64_MAX : sum;
+}
+
+static std::optional<int64_t> bytesOf(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    std::optional<int64_t> part = bytesOf(complex.getElementType());
+    return part ? std::optional(2 * *part) : std::nullopt;
+  }
+  if (isa<IndexType>(type))
+    return 8;
+  if (!type.isIntOrFloat())
+    return std::nullopt;
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op, Value source, MeshAttr mesh) {
+  Exchange exchange = op.getExchange();
+  SmallVector<int64_t> others(mesh.getNumRanks(), 1);
+  llvm::SmallBitVector listed(exchange.globalShape.size());
+  for (const DimExchange &dim : exchange.dims)
+    listed.set(dim.dim);
+  // Dims that do not move have the same local size in all of a group; it may
+  // differ from group to group.
+  for (auto [dim, size] : llvm::enumerate(exchange.globalShape)) {
+    if (listed.test(dim))
+      continue;
+    size = 1;
+    std::optional<SmallVector<int64_t>> sizes = getLocalSizes(source, dim, mesh);
+    if (!sizes)
+      return std::nullopt;
+    for (auto [product, local] : llvm::zip(others, *sizes))
+      product = saturatingMul(product, local);
+  }
+  if (!verifyExchange(exchange).empty())
+    return std::nullopt;
+  int64_t sum = 0;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    for (const Transfer &transfer : sendsOf(exchange, rank)) {
+      int64_t elements = others[rank];
+      for (Interval interval : transfer.box)
+        elements = saturatingMul(elements, interval.size());
+      sum = saturatingAdd(sum, elements);
+    }
+  return sum;
+}
+
+/// `rounds` times (k - 1) n, over all groups along `axes`.
+static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh, ArrayRef<StringAttr> axes, int64_t rounds) {
+  std::optional<SmallVector<int64_t>> elements = getLocalElements(source, mesh);
+  if (!elements)
+    return std::nullopt;
+  SmallVector<int64_t> numbers;
+  for (StringAttr axis : axes)
+    numbers.push_back(mesh.getAxisIndex(axis.getValue()));
+  int64_t sum = 0;
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
+    std::vector<int64_t> group = groupAlong(mesh.getAxisSizes(), numbers, rank);
+    // Once a group.
+    if (group.front() == rank)
+      sum = saturatingAdd(sum, saturatingMul(rounds * (group.size() - 1), (*elements)[rank]));
+  }
+  return sum;
+}
+
+std::optional<int64_t> shardc::getBytesMoved(CommunicationOpInterface op) {
+  Value source = op.getSource();
+  MeshAttr mesh = lookupMesh(op, op.getMeshName());
+  std::optional<int64_t> bytes = bytesOf(getElementTypeOrSelf(source.getType()));
+  std::optional<int64_t> elements;
+  if (!mesh || !bytes)
+    return std::nullopt;
+  if (auto exchange = dyn_cast<ExchangeOpInterface>(op.getOperation()))
+    elements = elementsExchanged(exchange, source, mesh);
+  else if (auto reduce = dyn_cast<AllReduceOp>(op.getOperation()))
+    elements = elementsReduced(source, mesh, op.getGroupAxes(), 2);
+  else if (auto scatter = dyn_cast<ReduceScatterOp>(op.getOperation()))
+    elements = elementsReduced(source, mesh, llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()), 1);
+  return elements ? std::optional(saturatingMul(*elements, *bytes)) : std::nullopt;
+}
+
+std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
+  std::vector<CommunicationSite> sites;
+  root->walk<WalkOrder::PreOrder>([&](CommunicationOpInterface op) {
+    CommunicationSite &site = sites.emplace_back();
+    site.op = op;
+    site.kind = op->getName().stripDialect().str();
+    site.mesh = op.getMeshName().getValue().str();
+    for (StringAttr axis : op.getGroupAxes())
+      site.axes.push_back(axis.str());
+    if (auto dims = op->getAttrOfType<ArrayAttr>("dims"))
+      for (auto dim : dims.getAsRange<DimExchangeAttr>())
+        if (dim.getOwned() != dim.getNeeded())
+          site.dims.push_back(dim.getDim());
+    site.bytes = getBytesMoved(op);
+    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+      if (std::optional<ControlFlow> flow = getControlFlow(parent))
+        site.loopDepth += flow->isLoop;
+    site.location = userLocation(op->getLoc());
+    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+      site.reason = reason.str();
+  });
+  return sites;
+}
+
+llvm::json::Value shardc::toJSON(const CommunicationSite &site) {
+  llvm::json::Object object{{"kind", site.kind},
+                            {"mesh", site.mesh},
+                            {"axes", llvm::json::Array(site.axes)},
+                            {"dims", llvm::json::Array(site.dims)},
+                            {"loop_depth", site.loopDepth},
+                            {"location", site.location},
+                            {"reason", site.reason}};
+  object["bytes"] = site.bytes ? llvm::json::Value(*site.bytes) : llvm::json::Value(nullptr);
+  return object;
+}

@@ -1,0 +1,153 @@
+//===- LocalSizes.cpp - Sizes of local dims, by rank ----------------------===//
+
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Support/ElementwiseTrait.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+using ByRank = std::optional<SmallVector<int64_t>>;
+
+namespace {
+/// One query. Values on the way are remembered, so that loops end.
+struct SizeQuery {
+  MeshAttr mesh;
+  llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
+
+  SmallVector<int64_t> everywhere(int64_t size) const { return SmallVector<int64_t>(mesh.getNumRanks(), size); }
+
+  /// Entries by coordinate along `axes`, spread out by rank.
+  ByRank spread(ArrayRef<int64_t> table, ArrayRef<StringAttr> names) const {
+    SmallVector<int64_t> axes, result;
+    for (StringAttr name : names)
+      axes.push_back(mesh.getAxisIndex(name.getValue()));
+    for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+      result.push_back(table[coordinateAlong(mesh.getAxisSizes(), axes, rank)]);
+    return result;
+  }
+
+  ByRank ofIndex(OpFoldResult index);
+  ByRank ofDim(Value value, int64_t dim);
+  ByRank ofResultDim(Operation *op, OpResult result, int64_t dim);
+};
+} // namespace
+
+ByRank SizeQuery::ofIndex(OpFoldResult index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return everywhere(*constant);
+  auto value = dyn_cast<Value>(index);
+  if (!value)
+    return std::nullopt;
+  if (auto lookup = value.getDefiningOp<LookupOp>())
+    return spread(lookup.getTable(), llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
+  if (auto size = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> dim = size.getConstantIndex())
+      return ofDim(size.getSource(), *dim);
+  return std::nullopt;
+}
+
+ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
+  if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
+    ArrayAttr dims;
+    if (auto exchange = dyn_cast<ExchangeOpInterface>(op))
+      dims = exchange.getDimExchanges();
+    else if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+      dims = scatter.getDims();
+    if (dims)
+      for (auto attr : dims.getAsRange<DimExchangeAttr>())
+        if (attr.getDim() == dim) {
+          SmallVector<int64_t> sizes;
+          for (Interval needed : attr.getExchange(mesh).needed)
+            sizes.push_back(needed.size());
+          return spread(sizes, attr.getAxes());
+        }
+    return ofDim(communication.getSource(), dim);
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    if (slice.getSourceType().getRank() == slice.getType().getRank())
+      return ofIndex(slice.getMixedSizes()[dim]);
+    return std::nullopt;
+  }
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return ofIndex(empty.getMixedSizes()[dim]);
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return ofDim(cast.getSource(), dim);
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    ByRank size = ofDim(pad.getSource(), dim);
+    ByRank low = ofIndex(pad.getMixedLowPad()[dim]), high = ofIndex(pad.getMixedHighPad()[dim]);
+    if (!size || !low || !high)
+      return std::nullopt;
+    for (size_t rank = 0; rank < size->size(); ++rank)
+      (*size)[rank] += (*low)[rank] + (*high)[rank];
+    return size;
+  }
+  if (auto dilate = dyn_cast<DilateOp>(op))
+    return static_cast<int64_t>(dilate.getDim()) == dim ? ofIndex(dilate.getSize())
+                                                        : ofDim(dilate.getInput(), dim);
+  if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() || op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
+      op->hasTrait<OpTrait::SameOperandsAndResultType>())
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (type && type.getRank() == cast<RankedTensorType>(result.getType()).getRank())
+        if (ByRank sizes = ofDim(operand, dim))
+          return sizes;
+    }
+  // Dynamic forms take their result's shape last.
+  if (op->getNumOperands() > 0)
+    if (auto shape = op->getOperands().back().getDefiningOp<tensor::FromElementsOp>())
+      if (op->getName().stripDialect().starts_with("dynamic_") && dim < static_cast<int64_t>(shape.getNumOperands()))
+        return ofIndex(shape.getOperand(dim));
+  return std::nullopt;
+}
+
+ByRank SizeQuery::ofDim(Value value, int64_t dim) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || dim < 0 || dim >= type.getRank())
+    return std::nullopt;
+  if (!type.isDynamicDim(dim))
+    return everywhere(type.getDimSize(dim));
+  if (!seen.insert({value, dim}).second)
+    return std::nullopt;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    op = value.getParentBlock()->getParentOp();
+  if (std::optional<ControlFlow> flow = getControlFlow(op)) {
+    for (auto [from, to] : flow->edges)
+      if (to == value)
+        if (ByRank sizes = ofDim(from, dim))
+          return sizes;
+    return std::nullopt;
+  }
+  if (auto result = dyn_cast<OpResult>(value))
+    return ofResultDim(op, result, dim);
+  // An argument of the function: its sharding says, where it lists sizes.
+  if (ShardingAttr sharding = getSharding(value)) {
+    DimShardingAttr cut = sharding.getDims()[dim];
+    if (cut.getSizes())
+      return spread(cut.getSizes().asArrayRef(), cut.getAxes());
+  }
+  return std::nullopt;
+}
+
+ByRank shardc::getLocalSizes(Value value, int64_t dim, MeshAttr mesh) { return SizeQuery{mesh}.ofDim(value, dim); }
+
+ByRank shardc::getLocalElements(Value value, MeshAttr mesh) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return std::nullopt;
+  SmallVector<int64_t> elements(mesh.getNumRanks(), 1);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    ByRank sizes = getLocalSizes(value, dim, mesh);
+    if (!sizes)
+      return std::nullopt;
+    for (auto [product, size] : llvm::zip(elements, *sizes))
+      if (llvm::MulOverflow(product, size, product))
+        product = INT64_MAX;
+  }
+  return elements;
+}
