@@ -1,0 +1,291 @@
+//===- VerifyCommunication.cpp - No rank waits for one that never comes ---===//
+
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Analysis/Uniformity.h"
+#include "shardc/Communication/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_VERIFYCOMMUNICATIONPASS
+#include "shardc/Communication/Passes.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+/// `"x", "y"`.
+static std::string quoted(ArrayRef<StringAttr> axes) {
+  std::string text;
+  for (StringAttr axis : axes)
+    text += (text.empty() ? "\"" : ", \"") + axis.str() + "\"";
+  return text;
+}
+
+static std::string toString(Interval interval) {
+  return "[" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Order: every rank of a group gets there
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A mesh and the axes along which ranks meet.
+struct Group {
+  FlatSymbolRefAttr mesh;
+  SmallVector<StringAttr> axes;
+};
+
+/// Checks the order of communication in one function.
+class OrderVerifier {
+public:
+  OrderVerifier(func::FuncOp function, SymbolTableCollection &symbols)
+      : function(function), symbols(symbols), uniformity(function) {}
+
+  LogicalResult verify() {
+    bool failed = false;
+    function.walk([&](Operation *op) {
+      SmallVector<Group> groups;
+      llvm::DenseSet<Operation *> visited;
+      addGroups(op, groups, visited);
+      if (!groups.empty())
+        failed |= mlir::failed(verifyReached(op, groups));
+    });
+    return failure(failed);
+  }
+
+private:
+  /// Appends the groups that `op` communicates with, in what it calls too.
+  void addGroups(Operation *op, SmallVectorImpl<Group> &groups, llvm::DenseSet<Operation *> &visited) {
+    if (auto communication = dyn_cast<CommunicationOpInterface>(op))
+      groups.push_back({communication.getMeshName(), communication.getGroupAxes()});
+    auto call = dyn_cast<CallOpInterface>(op);
+    if (!call)
+      return;
+    Operation *callee = call.resolveCallableInTable(&symbols);
+    if (callee && visited.insert(callee).second)
+      callee->walk([&](Operation *inner) {
+        if (inner != callee)
+          addGroups(inner, groups, visited);
+      });
+  }
+
+  /// Checks everything around `op`, up to the function.
+  LogicalResult verifyReached(Operation *op, ArrayRef<Group> groups) {
+    for (Operation *inner = op; inner != function; inner = inner->getParentOp()) {
+      if (!inner->getParentRegion()->hasOneBlock())
+        return op->emitOpError() << "communicates in a region of several blocks, so that ranks may reach it in "
+                                    "different orders; use structured loops and branches around it";
+      Operation *parent = inner->getParentOp();
+      if (parent == function)
+        break;
+      std::optional<ControlFlow> flow = getControlFlow(parent);
+      if (!flow)
+        return op->emitOpError() << "communicates inside '" << parent->getName()
+                                 << "', which does not say in what order ranks reach it; move it out";
+      for (Value condition : flow->conditions)
+        for (const Group &group : groups)
+          if (failed(verifyCondition(op, parent, condition, group)))
+            return failure();
+    }
+    return success();
+  }
+
+  LogicalResult verifyCondition(Operation *op, Operation *parent, Value condition, const Group &group) {
+    SmallVector<StringAttr> differing;
+    for (StringAttr axis : uniformity.getVaryingAxes(condition, group.mesh))
+      if (llvm::is_contained(group.axes, axis))
+        differing.push_back(axis);
+    if (differing.empty())
+      return success();
+    InFlightDiagnostic error = op->emitOpError();
+    error << "communicates along " << quoted(differing) << " inside '" << parent->getName()
+          << "', whose condition may differ along " << quoted(differing)
+          << ": some ranks of a group would wait for others that never come";
+    error.attachNote(condition.getLoc())
+        << "make this condition the same on all ranks, for example by an 'spmd.all_reduce' along "
+        << quoted(differing) << ", or move the communication out";
+    Value cause = uniformity.getCause(condition, group.mesh, differing.front());
+    Diagnostic &note = error.attachNote(cause.getLoc());
+    note << "the difference along \"" << differing.front().getValue() << "\" comes from here";
+    if (auto argument = dyn_cast<BlockArgument>(cause);
+        argument && argument.getOwner()->getParentOp() == function && !getSharding(cause))
+      note << ": argument " << argument.getArgNumber() << " has no '" << kShardingAttrName
+           << "', so each rank may have its own";
+    return failure();
+  }
+
+  func::FuncOp function;
+  SymbolTableCollection &symbols;
+  Uniformity uniformity;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Agreement: what meets fits together
+//===----------------------------------------------------------------------===//
+
+/// Checks that a static dim of `type` has as many elements as each interval of
+/// `table` for `dim`.
+static LogicalResult verifyStaticSize(Operation *op, StringRef what, RankedTensorType type, DimExchangeAttr dim,
+                                      ArrayRef<Interval> table, StringRef verb) {
+  if (type.isDynamicDim(dim.getDim()))
+    return success();
+  int64_t size = type.getDimSize(dim.getDim());
+  for (auto [coordinate, interval] : llvm::enumerate(table))
+    if (interval.size() != size)
+      return op->emitOpError() << "has a " << what << " of type " << type << " with " << size << " elements in dim "
+                               << dim.getDim() << ", but coordinate " << coordinate << " along "
+                               << quoted(dim.getAxes()) << " " << verb << " " << toString(interval) << ", "
+                               << interval.size() << " elements; a dim in which ranks differ is '?'";
+  return success();
+}
+
+static LogicalResult verifySizes(Operation *op, ArrayAttr dims, MeshAttr mesh, RankedTensorType source,
+                                 RankedTensorType result) {
+  for (auto dim : dims.getAsRange<DimExchangeAttr>()) {
+    DimExchange tables = dim.getExchange(mesh);
+    if (failed(verifyStaticSize(op, "source", source, dim, tables.owned, "owns")) ||
+        failed(verifyStaticSize(op, "result", result, dim, tables.needed, "needs")))
+      return failure();
+  }
+  return success();
+}
+
+static LogicalResult verifyFill(ExchangeOpInterface op, const Exchange &exchange, Type elementType) {
+  Value fill = op.getFillValue();
+  if (fill) {
+    auto type = cast<RankedTensorType>(fill.getType());
+    if (type.getRank() != 0 || type.getElementType() != elementType)
+      return op->emitOpError() << "has a fill value of type " << type << ", expected "
+                               << RankedTensorType::get({}, elementType);
+    return success();
+  }
+  for (const DimExchange &dim : exchange.dims)
+    for (auto [coordinate, needed] : llvm::enumerate(dim.needed))
+      if (Interval domain = {0, exchange.globalShape[dim.dim]}; !domain.contains(needed))
+        return op->emitOpError() << "needs " << toString(needed) << " of dim " << dim.dim << " at coordinate "
+                                 << coordinate << ", outside the domain " << toString(domain)
+                                 << ", but has no fill value; add 'fill'";
+  return success();
+}
+
+static LogicalResult verifyTables(ExchangeOpInterface op, MeshAttr mesh) {
+  auto communication = cast<CommunicationOpInterface>(op.getOperation());
+  auto source = cast<RankedTensorType>(communication.getSource().getType());
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  Exchange exchange = op.getExchange();
+  // Dims that do not move are whole here, whatever their size on this rank.
+  llvm::SmallBitVector listed(exchange.globalShape.size());
+  for (const DimExchange &dim : exchange.dims)
+    listed.set(dim.dim);
+  for (auto [dim, size] : llvm::enumerate(exchange.globalShape))
+    if (!listed.test(dim))
+      size = 1;
+  if (std::string wrong = verifyExchange(exchange); !wrong.empty()) {
+    InFlightDiagnostic error = op->emitOpError() << "has tables that are no exchange: " << wrong;
+    error.attachNote() << "each element is to be owned along the axes once, or as the same box by several ranks";
+    return error;
+  }
+  if (failed(verifyFill(op, exchange, source.getElementType())))
+    return failure();
+  return verifySizes(op, op.getDimExchanges(), mesh, source, result);
+}
+
+static LogicalResult verifyScatter(ReduceScatterOp op, MeshAttr mesh) {
+  for (auto dim : op.getDims().getAsRange<DimExchangeAttr>()) {
+    DimExchange tables = dim.getExchange(mesh);
+    for (auto axis : op.getAxes().getAsRange<StringAttr>())
+      if (tableVaries(ArrayRef(tables.owned), dim.getAxes(), mesh, axis))
+        return op.emitOpError() << "combines along " << axis << ", but ranks own different parts of dim "
+                                << dim.getDim() << " along it; partial values are to be of the same box";
+    for (auto [coordinate, owned, needed] : llvm::enumerate(tables.owned, tables.needed))
+      if (!owned.contains(needed))
+        return op.emitOpError() << "keeps " << toString(needed) << " of dim " << dim.getDim() << " at coordinate "
+                                << coordinate << ", which is not inside the combined " << toString(owned);
+  }
+  return verifySizes(op, op.getDims(), mesh, cast<RankedTensorType>(op.getInput().getType()),
+                     cast<RankedTensorType>(op.getType()));
+}
+
+/// Checks that all ranks of a group bring the same size to dims that do not move.
+static LogicalResult verifyGroupSizes(CommunicationOpInterface op, MeshAttr mesh) {
+  Value source = op.getSource();
+  auto type = dyn_cast<RankedTensorType>(source.getType());
+  if (!type)
+    return success();
+  llvm::SmallBitVector listed(type.getRank());
+  if (auto dims = op->getAttrOfType<ArrayAttr>("dims"))
+    for (auto dim : dims.getAsRange<DimExchangeAttr>())
+      listed.set(dim.getDim());
+  SmallVector<int64_t> axes;
+  for (StringAttr axis : op.getGroupAxes())
+    axes.push_back(mesh.getAxisIndex(axis.getValue()));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (listed.test(dim) || !type.isDynamicDim(dim))
+      continue;
+    std::optional<SmallVector<int64_t>> sizes = getLocalSizes(source, dim, mesh);
+    if (!sizes)
+      continue;
+    for (auto [rank, size] : llvm::enumerate(*sizes)) {
+      int64_t first = groupAlong(mesh.getAxisSizes(), axes, rank).front();
+      if ((*sizes)[first] != size)
+        return op->emitOpError() << "meets along " << quoted(op.getGroupAxes()) << ", but dim " << dim << " of its source has "
+                                 << (*sizes)[first] << " elements on rank " << first << " and " << size << " on rank "
+                                 << rank << "; rebalance it first, or communicate along other axes";
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifyAgreement(CommunicationOpInterface op) {
+  MeshAttr mesh = lookupMesh(op, op.getMeshName());
+  if (auto exchange = dyn_cast<ExchangeOpInterface>(op.getOperation()))
+    if (failed(verifyTables(exchange, mesh)))
+      return failure();
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op.getOperation()))
+    if (failed(verifyScatter(scatter, mesh)))
+      return failure();
+  return verifyGroupSizes(op, mesh);
+}
+
+/// Checks that all meshes that communication names have as many ranks.
+static LogicalResult verifyMeshes(ModuleOp module) {
+  CommunicationOpInterface first;
+  WalkResult result = module.walk([&](CommunicationOpInterface op) {
+    if (!first)
+      first = op;
+    int64_t ranks = lookupMesh(op, op.getMeshName()).getNumRanks();
+    int64_t expected = lookupMesh(first, first.getMeshName()).getNumRanks();
+    if (ranks == expected)
+      return WalkResult::advance();
+    InFlightDiagnostic error = op->emitOpError() << "communicates over mesh " << op.getMeshName() << " of " << ranks
+                                                 << " ranks, but the program runs on " << expected;
+    error.attachNote(first->getLoc()) << "mesh " << first.getMeshName() << " is used here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+struct VerifyCommunicationPass final : shardc::impl::VerifyCommunicationPassBase<VerifyCommunicationPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTableCollection symbols;
+    bool failed = mlir::failed(verifyMeshes(module));
+    module.walk([&](CommunicationOpInterface op) { failed |= mlir::failed(verifyAgreement(op)); });
+    module.walk([&](func::FuncOp function) {
+      if (!function.isExternal())
+        failed |= mlir::failed(OrderVerifier(function, symbols).verify());
+    });
+    if (failed)
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,260 @@
+// RUN: shard-opt %s --spmd-verify-communication --split-input-file --verify-diagnostics
+
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+func.func @each_rank_stops_alone(
+    // expected-note @+1 {{the difference along "x" comes from here}}
+    %x: tensor<f32> {spmd.sharding = #spmd.sharding<@mesh, [], partial = {"x" = sum}>}) -> tensor<f32>
+    attributes {spmd.local_view} {
+  %limit = stablehlo.constant dense<1.0> : tensor<f32>
+  %r = stablehlo.while(%state = %x) : tensor<f32>
+  cond {
+    // expected-note @+1 {{make this condition the same on all ranks, for example by an 'spmd.all_reduce' along "x", or move the communication out}}
+    %more = stablehlo.compare GT, %state, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    // expected-error @+1 {{communicates along "x" inside 'stablehlo.while', whose condition may differ along "x": some ranks of a group would wait for others that never come}}
+    %sum = spmd.all_reduce sum %state along ["x"] on @mesh : tensor<f32>
+    %next = stablehlo.subtract %state, %sum : tensor<f32>
+    stablehlo.return %next : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+func.func @only_the_first_rank(
+    %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %zero = arith.constant 0 : index
+  // expected-note @+1 {{the difference along "x" comes from here}}
+  %place = spmd.lookup [0, 1] along ["x"] on @mesh
+  // expected-note @+1 {{make this condition the same on all ranks}}
+  %first = arith.cmpi eq, %place, %zero : index
+  %r = scf.if %first -> tensor<8xf32> {
+    // expected-error @+1 {{communicates along "x" inside 'scf.if', whose condition may differ along "x"}}
+    %sum = spmd.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
+    scf.yield %sum : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// A rank's own trip count decides through a value that the loop carries.
+func.func @trip_count_decides(
+    %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  // expected-note @+1 {{the difference along "x" comes from here}}
+  %turns = spmd.lookup [0, 1] along ["x"] on @mesh
+  // expected-note @+1 {{make this condition the same on all ranks}}
+  %any = scf.for %i = %zero to %turns step %one iter_args(%a = %false) -> i1 {
+    scf.yield %true : i1
+  }
+  %r = scf.if %any -> tensor<8xf32> {
+    // expected-error @+1 {{communicates along "x" inside 'scf.if'}}
+    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    scf.yield %sum : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @unknown_argument(
+    // expected-note @+2 {{the difference along "x" comes from here: argument 0 has no 'spmd.sharding', so each rank may have its own}}
+    // expected-note @+1 {{make this condition the same on all ranks}}
+    %p: tensor<i1>,
+    %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %r = "stablehlo.if"(%p) ({
+    // expected-error @+1 {{communicates along "x" inside 'stablehlo.if'}}
+    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    stablehlo.return %sum : tensor<8xf32>
+  }, {
+    stablehlo.return %x : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func private @sum(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32>
+    attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @call_on_one_rank(
+    // expected-note @+2 {{the difference along "x" comes from here}}
+    // expected-note @+1 {{make this condition the same on all ranks}}
+    %p: tensor<i32> {spmd.sharding = #spmd.sharding<@mesh, [], partial = {"x" = max}>},
+    %x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32>
+    attributes {spmd.local_view} {
+  %r = "stablehlo.case"(%p) ({
+    // expected-error @+1 {{communicates along "x" inside 'stablehlo.case'}}
+    %0 = func.call @sum(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    stablehlo.return %0 : tensor<4xf32>
+  }, {
+    stablehlo.return %x : tensor<4xf32>
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @in_no_order(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>})
+    attributes {spmd.local_view} {
+  scf.forall (%i) in (2) {
+    // expected-error @+1 {{communicates inside 'scf.forall', which does not say in what order ranks reach it; move it out}}
+    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @overlap(%x: tensor<5xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
+  // expected-error @+2 {{has tables that are no exchange: ranks 0 and 1 own boxes that overlap: [0, 5) and [3, 8)}}
+  // expected-note @+1 {{each element is to be owned along the axes once, or as the same box by several ranks}}
+  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:5, 3:8] -> [0:8, 0:8]>] on @mesh
+      : tensor<5xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @gap(%x: tensor<3xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
+  // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
+  // expected-note @+1 {{each element is to be owned}}
+  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:3, 5:8] -> [0:8, 0:8]>] on @mesh
+      : tensor<3xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Two dims cut by one axis: each rank owns a corner, nobody the other two.
+func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<8x8xf32> attributes {spmd.local_view} {
+  // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
+  // expected-note @+1 {{each element is to be owned}}
+  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>,
+                           #spmd.dim_exchange<dim 1 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh
+      : tensor<4x4xf32> -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @static_but_uneven(%x: tensor<5xf32>) -> tensor<9xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{has a source of type 'tensor<5xf32>' with 5 elements in dim 0, but coordinate 1 along "x" owns [5, 9), 4 elements; a dim in which ranks differ is '?'}}
+  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:5, 5:9] -> [0:9, 0:9]>] on @mesh
+      : tensor<5xf32> -> tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @wrong_result_size(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{has a result of type 'tensor<6xf32>' with 6 elements in dim 0, but coordinate 0 along "x" needs [0, 5), 5 elements}}
+  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 3:8]>] on @mesh
+      : tensor<4xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @no_fill(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{needs [-1, 5) of dim 0 at coordinate 0, outside the domain [0, 8), but has no fill value; add 'fill'}}
+  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>] on @mesh
+      : tensor<4xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @fill_of_another_type(%x: tensor<4xf32>, %zero: tensor<i32>) -> tensor<6xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{has a fill value of type 'tensor<i32>', expected 'tensor<f32>'}}
+  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
+      fill %zero : tensor<i32> on @mesh : tensor<4xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+// Cut over "x" and summed along "x": the shards are of different sizes.
+func.func @wrong_axis(
+    %x: tensor<?xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [5, 4]}], partial = {"y" = sum}>})
+    -> tensor<?xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{meets along "x", but dim 0 of its source has 5 elements on rank 0 and 4 on rank 2; rebalance it first, or communicate along other axes}}
+  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @scatter_of_different_boxes(%x: tensor<4xf32>) -> tensor<2xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{combines along "x", but ranks own different parts of dim 0 along it; partial values are to be of the same box}}
+  %0 = spmd.reduce_scatter sum %x along ["x"] [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:2, 4:6]>] on @mesh
+      : tensor<4xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+func.func @scatter_more_than_there_is(%x: tensor<8xf32>) -> tensor<5xf32> attributes {spmd.local_view} {
+  // expected-error @+1 {{keeps [4, 9) of dim 0 at coordinate 1, which is not inside the combined [0, 8)}}
+  %0 = spmd.reduce_scatter sum %x along ["x"] [#spmd.dim_exchange<dim 0 along ["x"] : [0:8, 0:8] -> [0:5, 4:9]>] on @mesh
+      : tensor<8xf32> -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+spmd.mesh @two = <["x"=2]>
+spmd.mesh @three = <["x"=3]>
+
+func.func @two_meshes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+  // expected-note @+1 {{mesh @two is used here}}
+  %0 = spmd.all_reduce sum %x along ["x"] on @two : tensor<4xf32>
+  // expected-error @+1 {{communicates over mesh @three of 3 ranks, but the program runs on 2}}
+  %1 = spmd.all_reduce sum %0 along ["x"] on @three : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
