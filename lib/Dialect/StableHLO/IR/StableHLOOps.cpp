@@ -4,7 +4,6 @@
 #include "AssemblyFormat.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,7 +33,7 @@ struct StableHLOInliner final : DialectInlinerInterface {
 };
 } // namespace
 
-void StableHLODialect::initialize() {
+void StablehloDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "shardc/Dialect/StableHLO/IR/StableHLOOps.cpp.inc"
@@ -50,21 +49,10 @@ void StableHLODialect::initialize() {
   addInterfaces<StableHLOInliner>();
 }
 
-Operation *StableHLODialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                                  Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
   return ConstantOp::create(builder, loc, elements);
-}
-
-bool stablehlo::areCompatibleTypes(TypeRange lhs, TypeRange rhs) {
-  return llvm::all_of_zip(lhs, rhs, [](Type l, Type r) {
-           auto left = dyn_cast<ShapedType>(l), right = dyn_cast<ShapedType>(r);
-           if (!left || !right)
-             return l == r;
-           return left.getElementType() == right.getElementType() &&
-                  succeeded(verifyCompatibleShape(left, right));
-         }) &&
-         lhs.size() == rhs.size();
 }

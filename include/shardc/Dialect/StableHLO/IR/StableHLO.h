@@ -17,16 +17,8 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Support/CompatibleTypes.h"
 #include "shardc/Support/ElementwiseTrait.h"
-
-namespace shardc::stablehlo {
-
-/// True if both lists have one length, and each pair the same element type and
-/// shapes that agree wherever both are static. Types that are no tensors must
-/// be equal.
-bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);
-
-} // namespace shardc::stablehlo
 
 #include "shardc/Dialect/StableHLO/IR/StableHLODialect.h.inc"
 #include "shardc/Dialect/StableHLO/IR/StableHLOEnums.h.inc"

@@ -18,7 +18,7 @@ class StableHLO_Enum<string name, list<I32EnumCase> cases> : I32Enum<name, "", c
   let cppNamespace = "::shardc::stablehlo";
 }
 class StableHLO_EnumAttr<string attrMnemonic, EnumInfo info>
-    : EnumAttr<StableHLO_Dialect, info, attrMnemonic>;
+    : EnumAttr<Stablehlo_Dialect, info, attrMnemonic>;
 
 def StableHLO_ComparisonDirection : StableHLO_Enum<"ComparisonDirection", [
     I32EnumCase<"EQ", 0>, I32EnumCase<"NE", 1>, I32EnumCase<"GE", 2>,
@@ -77,7 +77,7 @@ def StableHLO_CustomCallApiVersionAttr
 // Attributes
 //===----------------------------------------------------------------------===//
 
-class StableHLO_Attr<string name, string attrMnemonic> : AttrDef<StableHLO_Dialect, name> {
+class StableHLO_Attr<string name, string attrMnemonic> : AttrDef<Stablehlo_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
 class StableHLO_Dims<string desc = ""> : ArrayRefParameter<"int64_t", desc>;

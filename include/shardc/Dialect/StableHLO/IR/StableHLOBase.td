@@ -16,7 +16,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def StableHLO_Dialect : Dialect {
+def Stablehlo_Dialect : Dialect {
   let name = "stablehlo";
   let cppNamespace = "::shardc::stablehlo";
   let summary = "StableHLO as JAX prints it.";
@@ -33,7 +33,7 @@ def StableHLO_Dialect : Dialect {
 // Types
 //===----------------------------------------------------------------------===//
 
-class StableHLO_Type<string name, string typeMnemonic> : TypeDef<StableHLO_Dialect, name> {
+class StableHLO_Type<string name, string typeMnemonic> : TypeDef<Stablehlo_Dialect, name> {
   let mnemonic = typeMnemonic;
 }
 
@@ -65,10 +65,10 @@ def StableHLO_Elementwise : NativeOpTrait<"ElementwiseTrait"> {
 }
 
 class StableHLO_Op<string mnemonic, list<Trait> traits = []>
-    : Op<StableHLO_Dialect, mnemonic, traits> {
+    : Op<Stablehlo_Dialect, mnemonic, traits> {
   code compatibleReturnTypes = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
-      return ::shardc::stablehlo::areCompatibleTypes(l, r);
+      return ::shardc::areCompatibleTypes(l, r);
     }
   }];
 }

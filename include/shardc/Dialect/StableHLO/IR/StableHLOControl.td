@@ -11,7 +11,6 @@ include "shardc/Dialect/StableHLO/IR/StableHLOAttrs.td"
 def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, ReturnLike, Terminator]> {
   let summary = "Ends a region of a stablehlo op.";
   let arguments = (ins Variadic<AnyType>:$results);
-  let builders = [OpBuilder<(ins), [{}]>];
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
 }
 

@@ -1,0 +1,144 @@
+//===- ChloOps.td - The chlo dialect --------------------------------------===//
+//
+// Functions that StableHLO has no op for. Text: `chlo.erf %a : T -> T`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_CHLO_IR_CHLOOPS_TD
+#define SHARDC_DIALECT_CHLO_IR_CHLOOPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Chlo_Dialect : Dialect {
+  let name = "chlo";
+  let cppNamespace = "::shardc::chlo";
+  let summary = "Elementary and special functions beside StableHLO.";
+  let hasConstantMaterializer = 1;
+}
+
+def Chlo_Elementwise : NativeOpTrait<"ElementwiseTrait"> {
+  let cppNamespace = "::shardc::stablehlo";
+}
+
+def Chlo_Complex : AnyTypeOf<[Complex<F32>, Complex<F64>], "a complex number">;
+def Chlo_Int : AnyTypeOf<[AnySignlessInteger, AnyUnsignedInteger], "an integer">;
+def Chlo_Tensor : RankedTensorOf<[AnyFloat, Chlo_Int, Chlo_Complex]>;
+def Chlo_FloatTensor : RankedTensorOf<[AnyFloat]>;
+def Chlo_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, Chlo_Complex]>;
+def Chlo_PredTensor : RankedTensorOf<[I1]>;
+
+class Chlo_Op<string mnemonic, list<Trait> traits> : Op<Chlo_Dialect, mnemonic, traits> {
+  code compatibleReturnTypes = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
+      return ::shardc::areCompatibleTypes(l, r);
+    }
+  }];
+  let extraClassDeclaration = compatibleReturnTypes;
+}
+
+class Chlo_UnaryOp<string mnemonic, Type type, string what>
+    : Chlo_Op<mnemonic, [Pure, Chlo_Elementwise, SameOperandsAndResultType]> {
+  let summary = what;
+  let arguments = (ins type:$operand);
+  let results = (outs type:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+
+class Chlo_PredicateOp<string mnemonic, string what>
+    : Chlo_Op<mnemonic, [Pure, Chlo_Elementwise, InferTypeOpAdaptor]> {
+  let summary = what;
+  let arguments = (ins Chlo_FloatTensor:$operand);
+  let results = (outs Chlo_PredTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+
+class Chlo_BinaryOp<string mnemonic, string first, string second, string what>
+    : Chlo_Op<mnemonic, [Pure, Chlo_Elementwise, SameOperandsAndResultType]> {
+  let summary = what;
+  dag operands = !dag(ins, [Chlo_FloatTensor, Chlo_FloatTensor], [first, second]);
+  let arguments = operands;
+  let results = (outs Chlo_FloatTensor:$result);
+  let assemblyFormat = "$" # first # " `,` $" # second # " attr-dict `:` type($" # first
+      # ") `,` type($" # second # ") `->` type($result)";
+}
+
+def Chlo_AcosOp : Chlo_UnaryOp<"acos", Chlo_FloatOrComplexTensor,
+    "Arc cosine, in radians.">;
+def Chlo_AcoshOp : Chlo_UnaryOp<"acosh", Chlo_FloatOrComplexTensor,
+    "Inverse hyperbolic cosine.">;
+def Chlo_AsinOp : Chlo_UnaryOp<"asin", Chlo_FloatOrComplexTensor,
+    "Arc sine, in radians.">;
+def Chlo_AsinhOp : Chlo_UnaryOp<"asinh", Chlo_FloatOrComplexTensor,
+    "Inverse hyperbolic sine.">;
+def Chlo_AtanOp : Chlo_UnaryOp<"atan", Chlo_FloatOrComplexTensor,
+    "Arc tangent, in radians.">;
+def Chlo_AtanhOp : Chlo_UnaryOp<"atanh", Chlo_FloatOrComplexTensor,
+    "Inverse hyperbolic tangent.">;
+def Chlo_BesselI1eOp : Chlo_UnaryOp<"bessel_i1e", Chlo_FloatTensor,
+    "exp(-|x|) times the modified Bessel function of order one.">;
+def Chlo_ConjOp : Chlo_UnaryOp<"conj", Chlo_FloatOrComplexTensor,
+    "Complex conjugate.">;
+def Chlo_CoshOp : Chlo_UnaryOp<"cosh", Chlo_FloatOrComplexTensor,
+    "Hyperbolic cosine.">;
+def Chlo_DigammaOp : Chlo_UnaryOp<"digamma", Chlo_FloatTensor,
+    "Derivative of lgamma.">;
+def Chlo_ErfOp : Chlo_UnaryOp<"erf", Chlo_FloatTensor,
+    "Error function.">;
+def Chlo_ErfInvOp : Chlo_UnaryOp<"erf_inv", Chlo_FloatTensor,
+    "Inverse of the error function.">;
+def Chlo_ErfcOp : Chlo_UnaryOp<"erfc", Chlo_FloatTensor,
+    "One minus the error function.">;
+def Chlo_LgammaOp : Chlo_UnaryOp<"lgamma", Chlo_FloatTensor,
+    "Logarithm of the absolute gamma function.">;
+def Chlo_SinhOp : Chlo_UnaryOp<"sinh", Chlo_FloatOrComplexTensor,
+    "Hyperbolic sine.">;
+def Chlo_SquareOp : Chlo_UnaryOp<"square", Chlo_Tensor,
+    "The operand times itself.">;
+def Chlo_TanOp : Chlo_UnaryOp<"tan", Chlo_FloatOrComplexTensor,
+    "Tangent, of radians.">;
+
+def Chlo_IsInfOp : Chlo_PredicateOp<"is_inf", "True where infinite.">;
+def Chlo_IsNegInfOp : Chlo_PredicateOp<"is_neg_inf", "True where minus infinity.">;
+def Chlo_IsPosInfOp : Chlo_PredicateOp<"is_pos_inf", "True where plus infinity.">;
+
+def Chlo_NextAfterOp : Chlo_BinaryOp<"next_after", "x", "y",
+    "The next number after x towards y.">;
+def Chlo_PolygammaOp : Chlo_BinaryOp<"polygamma", "n", "x",
+    "Derivative of order n of digamma.">;
+def Chlo_ZetaOp : Chlo_BinaryOp<"zeta", "x", "q", "Hurwitz zeta function.">;
+
+def Chlo_ConstantOp : Chlo_Op<"constant",
+    [Pure, ConstantLike, AllTypesMatch<["value", "output"]>]> {
+  let summary = "A tensor known at compile time.";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyStaticShapeTensor:$output);
+  let extraClassDeclaration = "";
+  let hasFolder = 1;
+  let assemblyFormat = "attr-dict $value";
+}
+
+def Chlo_ConstantLikeOp : Chlo_Op<"constant_like", [Pure]> {
+  let summary = "One value in the operand's shape.";
+  let arguments = (ins TypedAttrInterface:$value, Chlo_Tensor:$operand);
+  let results = (outs Chlo_Tensor:$result);
+}
+
+def Chlo_TopKOp : Chlo_Op<"top_k", [Pure, InferTypeOpAdaptor]> {
+  let summary = "The k largest elements along the last dim, and where they are.";
+  let description = [{
+    Sorted descending, ties by lower index, NaN first.
+    ```mlir
+    %v, %i = chlo.top_k(%0, k = 8) : tensor<64x256xf32> -> (tensor<64x8xf32>, tensor<64x8xi32>)
+    ```
+  }];
+  let arguments = (ins Chlo_Tensor:$operand, I64Attr:$k);
+  let results = (outs Chlo_Tensor:$values, RankedTensorOf<[I32]>:$indices);
+  let assemblyFormat = [{
+    `(` $operand `,` `k` `=` $k `)` attr-dict
+      `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
+  }];
+}
+
+#endif // SHARDC_DIALECT_CHLO_IR_CHLOOPS_TD

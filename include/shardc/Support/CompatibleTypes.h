@@ -1,0 +1,26 @@
+//===- CompatibleTypes.h - Types that agree where both are static -*- C++ -*-=//
+#ifndef SHARDC_SUPPORT_COMPATIBLETYPES_H
+#define SHARDC_SUPPORT_COMPATIBLETYPES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeRange.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace shardc {
+
+/// True if both lists have one length, and each pair the same element type and
+/// shapes that agree wherever both are static. Types that have no shape must
+/// be equal.
+inline bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs) {
+  return llvm::all_of_zip(lhs, rhs, [](mlir::Type l, mlir::Type r) {
+    auto left = llvm::dyn_cast<mlir::ShapedType>(l), right = llvm::dyn_cast<mlir::ShapedType>(r);
+    if (!left || !right)
+      return l == r;
+    return left.getElementType() == right.getElementType() &&
+           llvm::succeeded(mlir::verifyCompatibleShape(left, right));
+  });
+}
+
+} // namespace shardc
+
+#endif // SHARDC_SUPPORT_COMPATIBLETYPES_H
