@@ -1,0 +1,297 @@
+//===- RuleUtils.cpp - What the families of rules share -------------------===//
+#include "RuleUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace shardc;
+using spmd::ReductionKind;
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// Larger tensors fit no machine; below it, sums and products of two sizes are
+/// safe.
+static constexpr int64_t maxElements = int64_t(1) << 62;
+
+bool rules::hasStaticShapes(Operation *op) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    if (!tensor)
+      return true;
+    if (!tensor.hasRank() || !tensor.hasStaticShape())
+      return false;
+    int64_t elements = 1;
+    for (int64_t size : tensor.getShape()) {
+      int64_t factor = std::max<int64_t>(size, 1);
+      if (elements > maxElements / factor)
+        return false;
+      elements *= factor;
+    }
+    return true;
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic);
+}
+
+ArrayRef<int64_t> rules::shapeOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getShape() : ArrayRef<int64_t>();
+}
+
+TensorRule rules::newFactors(ShardingRule &rule, ArrayRef<int64_t> shape, FactorKind kind) {
+  TensorRule tensor;
+  for (int64_t size : shape)
+    tensor.dims.push_back(IndexMap::identity(rule.addFactor(size, kind)));
+  return tensor;
+}
+
+IndexMap rules::wholeDim(ShardingRule &rule, int64_t size) {
+  if (size == 1)
+    return IndexMap();
+  return IndexMap::identity(rule.addFactor(size, FactorKind::NeedReplication));
+}
+
+IndexMap rules::passingDim(ShardingRule &rule, int64_t size) {
+  return IndexMap::identity(rule.addFactor(size));
+}
+
+/// The kind of a single op on two scalars; logical where the scalars are i1.
+static std::optional<ReductionKind> kindOf(Operation *op) {
+  bool isBool = getElementTypeOrSelf(op->getResultTypes().front()).isInteger(1);
+  return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
+      .Case([&](stablehlo::AddOp) { return isBool ? ReductionKind::Or : ReductionKind::Sum; })
+      .Case([&](stablehlo::MulOp) { return isBool ? ReductionKind::And : ReductionKind::Product; })
+      .Case([&](stablehlo::MaxOp) { return isBool ? ReductionKind::Or : ReductionKind::Max; })
+      .Case([&](stablehlo::MinOp) { return isBool ? ReductionKind::And : ReductionKind::Min; })
+      .Case([](stablehlo::AndOp) { return ReductionKind::And; })
+      .Case([](stablehlo::OrOp) { return ReductionKind::Or; })
+      .Case([](stablehlo::XorOp) { return ReductionKind::Xor; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<ReductionKind> rules::recogniseReduction(Region &body, unsigned count) {
+  if (!body.hasOneBlock() || count == 0)
+    return std::nullopt;
+  Block &block = body.front();
+  if (block.getNumArguments() != 2 * count || block.empty())
+    return std::nullopt;
+  Operation &terminator = block.back();
+  if (!isa<stablehlo::ReturnOp>(terminator) || terminator.getNumOperands() != count)
+    return std::nullopt;
+  std::optional<ReductionKind> common;
+  for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumOperands() != 2 || op->getNumResults() != 1)
+      return std::nullopt;
+    Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+    Value old = block.getArgument(i), update = block.getArgument(count + i);
+    if (!(lhs == old && rhs == update) && !(lhs == update && rhs == old))
+      return std::nullopt;
+    std::optional<ReductionKind> kind = kindOf(op);
+    if (!kind || (common && *common != *kind))
+      return std::nullopt;
+    // Complex numbers have no order and no reduction over ranks but the sum.
+    if (isa<ComplexType>(getElementTypeOrSelf(value.getType())) && *kind != ReductionKind::Sum)
+      return std::nullopt;
+    common = kind;
+  }
+  return common;
+}
+
+bool rules::isIdempotent(ReductionKind kind) {
+  return kind == ReductionKind::Min || kind == ReductionKind::Max || kind == ReductionKind::And ||
+         kind == ReductionKind::Or;
+}
+
+//===----------------------------------------------------------------------===//
+// Local forms
+//===----------------------------------------------------------------------===//
+
+Operation *rules::cloneLocal(Operation *op, Localization &localization) {
+  return cloneLocal(op, localization, localization.operands());
+}
+
+Operation *rules::cloneLocal(Operation *op, Localization &localization, ValueRange operands) {
+  SmallVector<Type> types;
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    types.push_back(isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
+  NamedAttrList attributes;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().getValue().starts_with("spmd."))
+      attributes.append(attribute);
+  Operation *local = Operation::create(op->getLoc(), op->getName(), types, operands, std::move(attributes),
+                                       op->getPropertiesStorage(), /*successors=*/BlockRange(),
+                                       op->getNumRegions());
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip(op->getRegions(), local->getRegions()))
+    from.cloneInto(&to, mapping);
+  localization.builder().insert(local);
+  return local;
+}
+
+bool rules::isDynamic(Localization &localization, int64_t result) {
+  return !localization.resultType(result).hasStaticShape();
+}
+
+SmallVector<OpFoldResult> rules::resultSizes(Localization &localization, int64_t result) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, size] : llvm::enumerate(localization.resultType(result).getShape()))
+    sizes.push_back(ShapedType::isDynamic(size) ? localization.resultDimSize(result, dim)
+                                                : OpFoldResult(localization.builder().getIndexAttr(size)));
+  return sizes;
+}
+
+Value rules::shapeTensor(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes) {
+  auto i64 = builder.getI64Type();
+  SmallVector<Value> elements;
+  for (OpFoldResult size : sizes) {
+    if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+      elements.push_back(arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(*constant)));
+      continue;
+    }
+    elements.push_back(arith::IndexCastOp::create(builder, loc, i64, cast<Value>(size)));
+  }
+  auto type = RankedTensorType::get({static_cast<int64_t>(sizes.size())}, i64);
+  return tensor::FromElementsOp::create(builder, loc, type, elements);
+}
+
+Value rules::castTo(OpBuilder &builder, Location loc, Value value, RankedTensorType type) {
+  if (value.getType() == type)
+    return value;
+  return tensor::CastOp::create(builder, loc, type, value);
+}
+
+OpFoldResult rules::dimOf(OpBuilder &builder, Location loc, Value value, int64_t dim) {
+  int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(size))
+    return builder.getIndexAttr(size);
+  return tensor::DimOp::create(builder, loc, value, dim).getResult();
+}
+
+/// A 0-d constant holding `value`.
+static Value constantOf(OpBuilder &builder, Location loc, DenseElementsAttr value) {
+  return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(value));
+}
+
+Value rules::scalarFromIndex(OpBuilder &builder, Location loc, OpFoldResult index, Type type) {
+  auto i64 = builder.getI64Type();
+  auto scalar = RankedTensorType::get({}, i64);
+  Value value;
+  if (std::optional<int64_t> constant = getConstantIntValue(index)) {
+    value = constantOf(builder, loc, DenseElementsAttr::get(scalar, *constant));
+  } else {
+    Value element = arith::IndexCastOp::create(builder, loc, i64, cast<Value>(index));
+    value = tensor::FromElementsOp::create(builder, loc, scalar, element);
+  }
+  if (type == i64)
+    return value;
+  return stablehlo::ConvertOp::create(builder, loc, RankedTensorType::get({}, type), value);
+}
+
+Value rules::broadcastScalar(OpBuilder &builder, Location loc, Value scalar, RankedTensorType type,
+                             ArrayRef<OpFoldResult> sizes) {
+  if (type.hasStaticShape())
+    return stablehlo::BroadcastInDimOp::create(builder, loc, type, scalar, ArrayRef<int64_t>());
+  Value shape = shapeTensor(builder, loc, sizes);
+  return stablehlo::DynamicBroadcastInDimOp::create(builder, loc, type, scalar, shape, ArrayRef<int64_t>());
+}
+
+/// The neutral element as a 0-d attribute; null where there is none.
+static DenseElementsAttr neutralAttr(ReductionKind kind, Type elementType) {
+  auto scalar = RankedTensorType::get({}, elementType);
+  if (auto complex = dyn_cast<ComplexType>(elementType)) {
+    auto part = dyn_cast<FloatType>(complex.getElementType());
+    if (!part || (kind != ReductionKind::Sum && kind != ReductionKind::Product))
+      return {};
+    const llvm::fltSemantics &semantics = part.getFloatSemantics();
+    APFloat zero = APFloat::getZero(semantics);
+    APFloat real = kind == ReductionKind::Product ? APFloat::getOne(semantics) : zero;
+    return DenseElementsAttr::get(scalar, ArrayRef<std::complex<APFloat>>{std::complex<APFloat>(real, zero)});
+  }
+  if (auto floatType = dyn_cast<FloatType>(elementType)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    auto bound = [&](bool negative) {
+      return APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, negative)
+                                                 : APFloat::getLargest(semantics, negative);
+    };
+    switch (kind) {
+    case ReductionKind::Sum:
+      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{APFloat::getZero(semantics)});
+    case ReductionKind::Product:
+      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{APFloat::getOne(semantics)});
+    case ReductionKind::Min:
+      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{bound(/*negative=*/false)});
+    case ReductionKind::Max:
+      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{bound(/*negative=*/true)});
+    default:
+      return {};
+    }
+  }
+  auto integer = dyn_cast<IntegerType>(elementType);
+  if (!integer)
+    return {};
+  unsigned width = integer.getWidth();
+  bool isUnsigned = integer.isUnsigned() || width == 1;
+  APInt value(width, 0);
+  switch (kind) {
+  case ReductionKind::Sum:
+  case ReductionKind::Or:
+  case ReductionKind::Xor:
+    break;
+  case ReductionKind::Product:
+    value = APInt(width, 1);
+    break;
+  case ReductionKind::And:
+    value = APInt::getAllOnes(width);
+    break;
+  case ReductionKind::Min:
+    value = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+    break;
+  case ReductionKind::Max:
+    value = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+    break;
+  }
+  return DenseElementsAttr::get(scalar, ArrayRef<APInt>{value});
+}
+
+Value rules::neutralElement(OpBuilder &builder, Location loc, ReductionKind kind, Type elementType) {
+  DenseElementsAttr neutral = neutralAttr(kind, elementType);
+  return neutral ? constantOf(builder, loc, neutral) : Value();
+}
+
+bool rules::isNeutral(Value value, ReductionKind kind) {
+  DenseElementsAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
+    return false;
+  DenseElementsAttr neutral = neutralAttr(kind, constant.getElementType());
+  if (!neutral)
+    return false;
+  if (isa<FloatType>(constant.getElementType()))
+    return constant.getSplatValue<APFloat>() == neutral.getSplatValue<APFloat>();
+  return constant.getSplatValue<Attribute>() == neutral.getSplatValue<Attribute>();
+}
+
+Value rules::combine(OpBuilder &builder, Location loc, ReductionKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return stablehlo::AddOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Product:
+    return stablehlo::MulOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Min:
+    return stablehlo::MinOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Max:
+    return stablehlo::MaxOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::And:
+    return stablehlo::AndOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Or:
+    return stablehlo::OrOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Xor:
+    return stablehlo::XorOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  }
+  llvm_unreachable("all kinds are handled");
+}
