@@ -54,6 +54,16 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp"> {
+  let summary = "Keep every loop-carried tensor in one buffer.";
+  let description = [{
+    Before: `scf.for` and `scf.while` yield any tensor. After: they yield what is materialised in
+    the tensor that it replaces, so that bufferization allocates nothing an iteration that outlives
+    it. Adds a copy where the new value cannot be built in place.
+  }];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
+}
+
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
   let summary = "Replace functions of the math dialect by polynomials.";
   let description = [{

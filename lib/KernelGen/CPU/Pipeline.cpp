@@ -80,6 +80,7 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
     pm.addPass(createCSEPass());
   }
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
+  pm.addNestedPass<func::FuncOp>(createAnchorLoopValuesPass());
   addBufferization(pm);
   if (options.optimize) {
     GenerateCpuKernelsPassOptions kernels;

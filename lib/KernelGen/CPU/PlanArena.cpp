@@ -1,6 +1,17 @@
 //===- PlanArena.cpp - One arena for all bounded buffers ------------------===//
+//
+// Every op of the function has a number in textual order. A buffer lives from
+// its alloc to the last op that may use it; a use in a loop that the alloc is
+// outside of keeps it until that loop ends. Buffers go, the largest first, to
+// the lowest offset that no buffer living at the same time holds.
+//
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -8,10 +19,397 @@ namespace shardc {
 #define GEN_PASS_DEF_PLANARENAPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
+static constexpr int64_t kAlignment = 64;
+
+namespace {
+/// Upper bounds of index values: through arithmetic, sizes of buffers, and
+/// whatever else knows its range.
+class Bounds {
+public:
+  /// Largest value of `value` (which is not negative where it is a size), or
+  /// nothing.
+  std::optional<int64_t> largest(Value value) {
+    ConstantIntRanges range = rangeOf(value);
+    APInt most = range.smax();
+    if (most.isMaxSignedValue() || most.isNegative())
+      return std::nullopt;
+    return most.getSExtValue();
+  }
+
+private:
+  static ConstantIntRanges unknown(unsigned width) { return ConstantIntRanges::maxRange(width); }
+  static ConstantIntRanges upTo(int64_t most) {
+    return ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, most));
+  }
+  static unsigned widthOf(Type type) { return ConstantIntRanges::getStorageBitwidth(type); }
+
+  ConstantIntRanges sizeOf(Value memref, int64_t dim) {
+    auto type = dyn_cast<MemRefType>(memref.getType());
+    if (!type)
+      return unknown(64);
+    if (!type.isDynamicDim(dim))
+      return upTo(type.getDimSize(dim));
+    Operation *op = memref.getDefiningOp();
+    if (auto alloc = dyn_cast_or_null<memref::AllocOp>(op))
+      return rangeOf(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
+    if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
+      return sizeOf(cast.getSource(), dim);
+    if (auto view = dyn_cast_or_null<memref::ViewOp>(op))
+      return rangeOf(view.getSizes()[type.getDynamicDimIndex(dim)]);
+    if (auto argument = dyn_cast<BlockArgument>(memref))
+      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        if (auto bounds = function.getArgAttrOfType<DenseI64ArrayAttr>(
+                argument.getArgNumber(), "spmd.bounds"))
+          if (dim < bounds.size())
+            return upTo(bounds[dim]);
+    return unknown(64);
+  }
+
+  ConstantIntRanges rangeOf(Value value) {
+    unsigned width = widthOf(value.getType());
+    if (width == 0)
+      return unknown(64);
+    if (std::optional<int64_t> number = getConstantIntValue(value))
+      return ConstantIntRanges::constant(APInt(width, *number, true, true));
+    auto known = ranges.find(value);
+    if (known != ranges.end())
+      return known->second;
+    ranges.insert({value, unknown(width)}); // a cycle knows nothing
+    ConstantIntRanges range = compute(value, width);
+    ranges.insert_or_assign(value, range);
+    return range;
+  }
+
+  ConstantIntRanges compute(Value value, unsigned width) {
+    Operation *op = value.getDefiningOp();
+    if (!op) {
+      // A loop's index stays below its bound.
+      auto argument = cast<BlockArgument>(value);
+      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+        if (value == loop.getInductionVar())
+          return upTo(largest(loop.getUpperBound()).value_or(INT64_MAX));
+      return unknown(width);
+    }
+    if (auto bound = op->getAttrOfType<IntegerAttr>("spmd.bound"))
+      return upTo(bound.getInt());
+    if (op->getName().getStringRef() == "spmd.lookup")
+      if (auto table = op->getAttrOfType<DenseI64ArrayAttr>("table"); table && !table.empty())
+        return ConstantIntRanges::fromSigned(APInt(64, *llvm::min_element(table.asArrayRef())),
+                                             APInt(64, *llvm::max_element(table.asArrayRef())));
+    if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      if (std::optional<int64_t> number = dim.getConstantIndex())
+        return sizeOf(dim.getSource(), *number);
+      return unknown(width);
+    }
+    if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op))
+      return affineRange(op);
+    auto infer = dyn_cast<InferIntRangeInterface>(op);
+    if (!infer)
+      return unknown(width);
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(rangeOf(operand));
+    ConstantIntRanges found = unknown(width);
+    infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &range) {
+      if (result == value)
+        found = range;
+    });
+    return found;
+  }
+
+  /// Interval arithmetic over an affine expression.
+  std::optional<std::pair<int64_t, int64_t>> evaluate(AffineExpr expr, unsigned dims,
+                                                      ValueRange operands) {
+    using Interval = std::pair<int64_t, int64_t>;
+    if (auto number = dyn_cast<AffineConstantExpr>(expr))
+      return Interval{number.getValue(), number.getValue()};
+    auto operand = [&](unsigned i) -> std::optional<Interval> {
+      ConstantIntRanges range = rangeOf(operands[i]);
+      if (range.smax().isMaxSignedValue() || range.smin().isMinSignedValue())
+        return std::nullopt;
+      return Interval{range.smin().getSExtValue(), range.smax().getSExtValue()};
+    };
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      return operand(dim.getPosition());
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      return operand(dims + symbol.getPosition());
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    auto left = evaluate(binary.getLHS(), dims, operands);
+    auto right = evaluate(binary.getRHS(), dims, operands);
+    if (!left || !right)
+      return std::nullopt;
+    auto corners = [&](auto combine) {
+      int64_t all[] = {combine(left->first, right->first), combine(left->first, right->second),
+                       combine(left->second, right->first),
+                       combine(left->second, right->second)};
+      return Interval{*std::min_element(all, all + 4), *std::max_element(all, all + 4)};
+    };
+    switch (binary.getKind()) {
+    case AffineExprKind::Add:
+      return Interval{left->first + right->first, left->second + right->second};
+    case AffineExprKind::Mul:
+      return corners([](int64_t x, int64_t y) { return x * y; });
+    case AffineExprKind::FloorDiv:
+      if (right->first <= 0)
+        return std::nullopt;
+      return corners([](int64_t x, int64_t y) { return llvm::divideFloorSigned(x, y); });
+    case AffineExprKind::CeilDiv:
+      if (right->first <= 0)
+        return std::nullopt;
+      return corners([](int64_t x, int64_t y) { return llvm::divideCeilSigned(x, y); });
+    case AffineExprKind::Mod:
+      return Interval{0, right->second - 1};
+    default:
+      return std::nullopt;
+    }
+  }
+
+  ConstantIntRanges affineRange(Operation *op) {
+    AffineMap map;
+    bool isMin = isa<affine::AffineMinOp>(op);
+    if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+      map = apply.getAffineMap();
+    else if (auto min = dyn_cast<affine::AffineMinOp>(op))
+      map = min.getMap();
+    else
+      map = cast<affine::AffineMaxOp>(op).getMap();
+    std::optional<std::pair<int64_t, int64_t>> total;
+    for (AffineExpr expr : map.getResults()) {
+      auto range = evaluate(expr, map.getNumDims(), op->getOperands());
+      if (!range) {
+        // One bounded side bounds a minimum from above.
+        if (isMin)
+          continue;
+        return unknown(64);
+      }
+      if (!total)
+        total = range;
+      else if (isMin)
+        total = {std::min(total->first, range->first), std::min(total->second, range->second)};
+      else
+        total = {std::max(total->first, range->first), std::max(total->second, range->second)};
+    }
+    if (!total)
+      return unknown(64);
+    return ConstantIntRanges::fromSigned(APInt(64, total->first, true),
+                                         APInt(64, total->second, true));
+  }
+
+  DenseMap<Value, ConstantIntRanges> ranges;
+};
+
+struct Buffer {
+  memref::AllocOp alloc;
+  int64_t bytes = 0;
+  int64_t from = 0, to = 0;
+  int64_t offset = -1;
+};
+
+class Planner {
+public:
+  explicit Planner(func::FuncOp function) : function(function) {
+    int64_t next = 0;
+    number(function, next);
+  }
+
+  /// Places the function's bounded buffers; returns the arena's bytes.
+  FailureOr<int64_t> run();
+
+private:
+  void number(Operation *op, int64_t &next) {
+    int64_t first = next++;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          number(&inner, next);
+    span[op] = {first, next - 1};
+  }
+
+  bool lifetime(Buffer &buffer);
+  std::optional<int64_t> bytesOf(memref::AllocOp alloc);
+  void freeAfterUse(Buffer &buffer, bool escapes);
+
+  func::FuncOp function;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
+  Bounds bounds;
+};
+} // namespace
+
+/// Results of `op` that may be (a pointer into) the same memory as an operand.
+static bool passesOn(Operation *op) {
+  return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
+             memref::ExtractStridedMetadataOp, memref::ReshapeOp, arith::IndexCastOp,
+             arith::SelectOp, LLVM::IntToPtrOp, LLVM::GEPOp, UnrealizedConversionCastOp>(op);
+}
+
+static bool isReference(Type type) {
+  return isa<BaseMemRefType, LLVM::LLVMPointerType, IndexType>(type) || type.isInteger(64);
+}
+
+/// Sets where the buffer lives; false if a loop carries it to its next
+/// iteration, so that one place does not do.
+bool Planner::lifetime(Buffer &buffer) {
+  buffer.from = buffer.to = span[buffer.alloc].first;
+  bool single = true;
+  SmallVector<Value> work{buffer.alloc.getResult()};
+  DenseSet<Value> seen{buffer.alloc.getResult()};
+  auto follow = [&](Value value) {
+    if (seen.insert(value).second)
+      work.push_back(value);
+  };
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      int64_t end = span[user].second;
+      for (Operation *parent = user->getParentOp(); parent && parent != function;
+           parent = parent->getParentOp())
+        if (isa<LoopLikeOpInterface>(parent) && !parent->isProperAncestor(buffer.alloc))
+          end = std::max(end, span[parent].second);
+      buffer.to = std::max(buffer.to, end);
+      if (passesOn(user)) {
+        for (Value result : user->getResults())
+          if (isReference(result.getType()))
+            follow(result);
+      } else if (isa<RegionBranchOpInterface>(user)) {
+        for (Value result : user->getResults())
+          if (isa<BaseMemRefType>(result.getType()))
+            follow(result);
+        for (Region &region : user->getRegions())
+          for (BlockArgument argument : region.getArguments())
+            if (isa<BaseMemRefType>(argument.getType()))
+              follow(argument);
+      } else if (isa<RegionBranchTerminatorOpInterface>(user) &&
+                 isa<BaseMemRefType>(value.getType())) {
+        Operation *parent = user->getParentOp();
+        if (parent == function)
+          continue;
+        if (isa<LoopLikeOpInterface>(parent) && parent->isProperAncestor(buffer.alloc))
+          single = false;
+        for (Value result : parent->getResults())
+          if (isa<BaseMemRefType>(result.getType()))
+            follow(result);
+        for (Region &region : parent->getRegions())
+          for (BlockArgument argument : region.getArguments())
+            if (isa<BaseMemRefType>(argument.getType()))
+              follow(argument);
+      }
+    }
+  }
+  return single;
+}
+
+std::optional<int64_t> Planner::bytesOf(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  if (!type.getLayout().isIdentity())
+    return std::nullopt;
+  Type element = type.getElementType();
+  int64_t bytes = 8;
+  if (element.isIntOrFloat())
+    bytes = std::max(1u, llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  else if (auto complex = dyn_cast<ComplexType>(element))
+    bytes = 2 * complex.getElementType().getIntOrFloatBitWidth() / 8;
+  else if (!element.isIndex())
+    return std::nullopt;
+  if (auto bound = alloc->getAttrOfType<IntegerAttr>("spmd.bound"))
+    return bound.getInt();
+  unsigned next = 0;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size)) {
+      std::optional<int64_t> most = bounds.largest(alloc.getDynamicSizes()[next++]);
+      if (!most)
+        return std::nullopt;
+      size = *most;
+    }
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+/// An unbounded buffer is freed where its life ends, if that is in its block.
+void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
+  if (escapes)
+    return;
+  Operation *last = nullptr;
+  for (Operation &op : *buffer.alloc->getBlock())
+    if (span.contains(&op) && span[&op].first <= buffer.to)
+      last = &op;
+  if (!last || span[last].second < buffer.to)
+    return;
+  OpBuilder builder(last);
+  if (!last->hasTrait<OpTrait::IsTerminator>())
+    builder.setInsertionPointAfter(last);
+  memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
+}
+
+FailureOr<int64_t> Planner::run() {
+  SmallVector<Buffer> planned;
+  function.walk([&](memref::AllocOp alloc) {
+    Buffer buffer;
+    buffer.alloc = alloc;
+    bool single = lifetime(buffer);
+    std::optional<int64_t> bytes = bytesOf(alloc);
+    if (!bytes || !single)
+      return freeAfterUse(buffer, !single);
+    buffer.bytes = llvm::alignTo(std::max<int64_t>(*bytes, 1), kAlignment);
+    planned.push_back(buffer);
+  });
+  SmallVector<Buffer *> order;
+  for (Buffer &buffer : planned)
+    order.push_back(&buffer);
+  llvm::stable_sort(order, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+  int64_t total = 0;
+  SmallVector<Buffer *> placed; // by offset
+  for (Buffer *buffer : order) {
+    int64_t offset = 0;
+    for (Buffer *other : placed) {
+      if (other->to < buffer->from || buffer->to < other->from)
+        continue;
+      if (offset + buffer->bytes <= other->offset)
+        break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    buffer->offset = offset;
+    total = std::max(total, offset + buffer->bytes);
+    placed.insert(llvm::upper_bound(placed, buffer,
+                                    [](Buffer *a, Buffer *b) { return a->offset < b->offset; }),
+                  buffer);
+  }
+
+  OpBuilder builder(function.getContext());
+  auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  DictionaryAttr marked =
+      builder.getDictionaryAttr(builder.getNamedAttr("spmd.arena", builder.getUnitAttr()));
+  unsigned position = function.getNumArguments();
+  if (failed(function.insertArgument(position, type, marked, function.getLoc())))
+    return failure();
+  Value arena = function.getArgument(position);
+  for (Buffer &buffer : planned) {
+    builder.setInsertionPoint(buffer.alloc);
+    Location loc = buffer.alloc.getLoc();
+    Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
+    Value view = memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset,
+                                        buffer.alloc.getDynamicSizes());
+    buffer.alloc.replaceAllUsesWith(view);
+    buffer.alloc.erase();
+  }
+  return total;
+}
+
 namespace {
 struct PlanArenaPass final : shardc::impl::PlanArenaPassBase<PlanArenaPass> {
   using Base::Base;
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>(entry);
+    if (!function || function.isDeclaration())
+      return;
+    FailureOr<int64_t> bytes = Planner(function).run();
+    if (failed(bytes))
+      return signalPassFailure();
+    getOperation()->setAttr("spmd.arena_bytes",
+                            Builder(&getContext()).getI64IntegerAttr(*bytes));
+  }
 };
 } // namespace
 } // namespace shardc

@@ -273,6 +273,7 @@ static int compare(std::vector<Buffer> &expected, std::vector<Buffer> &found) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  shardc::registerShardcKernelGenPasses();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   registerMLIRContextCLOptions();

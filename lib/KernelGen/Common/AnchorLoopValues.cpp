@@ -1,0 +1,61 @@
+//===- AnchorLoopValues.cpp - Loop-carried tensors stay in their buffer ---===//
+//
+// A loop whose carried tensor is another buffer in each iteration cannot be
+// given memory ahead of time. Materialising what is carried into the tensor
+// that it replaces keeps one buffer; bufferization drops the copy where the
+// new value was built there anyway.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/KernelGen/Passes.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_ANCHORLOOPVALUESPASS
+#include "shardc/KernelGen/Passes.h.inc"
+
+/// Makes each operand of a terminator end up in the buffer of the tensor in
+/// `carried` that it replaces.
+static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carried) {
+  if (operands.size() != carried.size() || operands.empty())
+    return;
+  OpBuilder builder(operands.front().getOwner());
+  Location loc = operands.front().getOwner()->getLoc();
+  // Assignments happen at once: what another one overwrites is copied first.
+  for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type || operand.get() == destination || !llvm::is_contained(carried, operand.get()))
+      continue;
+    SmallVector<Value> sizes;
+    operand.set(bufferization::AllocTensorOp::create(builder, loc, type, sizes,
+                                                     operand.get()));
+  }
+  for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type || type != destination.getType() || operand.get() == destination)
+      continue;
+    auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, type,
+                                                                   operand.get(), destination);
+    operand.set(store.getResult());
+  }
+}
+
+namespace {
+struct AnchorLoopValuesPass final
+    : shardc::impl::AnchorLoopValuesPassBase<AnchorLoopValuesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        keepInBuffers(loop.getBody()->getTerminator()->getOpOperands(),
+                      loop.getRegionIterArgs());
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        keepInBuffers(loop.getConditionOp()->getOpOperands().drop_front(),
+                      loop.getBeforeArguments());
+        keepInBuffers(loop.getYieldOp()->getOpOperands(), loop.getAfterArguments());
+      }
+    });
+  }
+};
+} // namespace
+} // namespace shardc
