@@ -30,7 +30,8 @@ static std::optional<int64_t> bytesOf(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
-static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op, Value source, MeshAttr mesh) {
+static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op,
+                                                Value source, MeshAttr mesh) {
   Exchange exchange = op.getExchange();
   SmallVector<int64_t> others(mesh.getNumRanks(), 1);
   llvm::SmallBitVector listed(exchange.globalShape.size());
@@ -42,7 +43,8 @@ static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op, Value so
     if (listed.test(dim))
       continue;
     size = 1;
-    std::optional<SmallVector<int64_t>> sizes = getLocalSizes(source, dim, mesh);
+    std::optional<SmallVector<int64_t>> sizes =
+        getLocalSizes(source, dim, mesh);
     if (!sizes)
       return std::nullopt;
     for (auto [product, local] : llvm::zip(others, *sizes))
@@ -62,7 +64,9 @@ static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op, Value so
 }
 
 /// `rounds` times (k - 1) n, over all groups along `axes`.
-static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh, ArrayRef<StringAttr> axes, int64_t rounds) {
+static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh,
+                                              ArrayRef<StringAttr> axes,
+                                              int64_t rounds) {
   std::optional<SmallVector<int64_t>> elements = getLocalElements(source, mesh);
   if (!elements)
     return std::nullopt;
@@ -74,7 +78,8 @@ static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh, Array
     std::vector<int64_t> group = groupAlong(mesh.getAxisSizes(), numbers, rank);
     // Once a group.
     if (group.front() == rank)
-      sum = saturatingAdd(sum, saturatingMul(rounds * (group.size() - 1), (*elements)[rank]));
+      sum = saturatingAdd(
+          sum, saturatingMul(rounds * (group.size() - 1), (*elements)[rank]));
   }
   return sum;
 }
@@ -82,7 +87,8 @@ static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh, Array
 std::optional<int64_t> shardc::getBytesMoved(CommunicationOpInterface op) {
   Value source = op.getSource();
   MeshAttr mesh = lookupMesh(op, op.getMeshName());
-  std::optional<int64_t> bytes = bytesOf(getElementTypeOrSelf(source.getType()));
+  std::optional<int64_t> bytes =
+      bytesOf(getElementTypeOrSelf(source.getType()));
   std::optional<int64_t> elements;
   if (!mesh || !bytes)
     return std::nullopt;
@@ -91,8 +97,11 @@ std::optional<int64_t> shardc::getBytesMoved(CommunicationOpInterface op) {
   else if (auto reduce = dyn_cast<AllReduceOp>(op.getOperation()))
     elements = elementsReduced(source, mesh, op.getGroupAxes(), 2);
   else if (auto scatter = dyn_cast<ReduceScatterOp>(op.getOperation()))
-    elements = elementsReduced(source, mesh, llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()), 1);
-  return elements ? std::optional(saturatingMul(*elements, *bytes)) : std::nullopt;
+    elements = elementsReduced(
+        source, mesh,
+        llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()), 1);
+  return elements ? std::optional(saturatingMul(*elements, *bytes))
+                  : std::nullopt;
 }
 
 std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
@@ -109,7 +118,8 @@ std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
         if (dim.getOwned() != dim.getNeeded())
           site.dims.push_back(dim.getDim());
     site.bytes = getBytesMoved(op);
-    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    for (Operation *parent = op->getParentOp(); parent;
+         parent = parent->getParentOp())
       if (std::optional<ControlFlow> flow = getControlFlow(parent))
         site.loopDepth += flow->isLoop;
     site.location = userLocation(op->getLoc());
@@ -127,6 +137,7 @@ llvm::json::Value shardc::toJSON(const CommunicationSite &site) {
                             {"loop_depth", site.loopDepth},
                             {"location", site.location},
                             {"reason", site.reason}};
-  object["bytes"] = site.bytes ? llvm::json::Value(*site.bytes) : llvm::json::Value(nullptr);
+  object["bytes"] =
+      site.bytes ? llvm::json::Value(*site.bytes) : llvm::json::Value(nullptr);
   return object;
 }

@@ -1,8 +1,8 @@
 //===- ControlFlow.cpp - What decides which region runs -------------------===//
 
 #include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -82,11 +82,17 @@ std::optional<ControlFlow> shardc::getControlFlow(Operation *op) {
   using Result = std::optional<ControlFlow>;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([](stablehlo::WhileOp op) -> Result { return stablehloWhile(op); })
-      .Case([](stablehlo::IfOp op) -> Result { return branch(op, op.getPred()); })
-      .Case([](stablehlo::CaseOp op) -> Result { return branch(op, op.getIndex()); })
+      .Case(
+          [](stablehlo::IfOp op) -> Result { return branch(op, op.getPred()); })
+      .Case([](stablehlo::CaseOp op) -> Result {
+        return branch(op, op.getIndex());
+      })
       .Case([](scf::ForOp op) -> Result { return scfFor(op); })
       .Case([](scf::WhileOp op) -> Result { return scfWhile(op); })
-      .Case([](scf::IfOp op) -> Result { return branch(op, op.getCondition()); })
-      .Case([](scf::IndexSwitchOp op) -> Result { return branch(op, op.getArg()); })
+      .Case(
+          [](scf::IfOp op) -> Result { return branch(op, op.getCondition()); })
+      .Case([](scf::IndexSwitchOp op) -> Result {
+        return branch(op, op.getArg());
+      })
       .Default(std::nullopt);
 }

@@ -1,11 +1,11 @@
 //===- LocalSizes.cpp - Sizes of local dims, by rank ----------------------===//
 
 #include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Support/ElementwiseTrait.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -19,7 +19,9 @@ struct SizeQuery {
   MeshAttr mesh;
   llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
 
-  SmallVector<int64_t> everywhere(int64_t size) const { return SmallVector<int64_t>(mesh.getNumRanks(), size); }
+  SmallVector<int64_t> everywhere(int64_t size) const {
+    return SmallVector<int64_t>(mesh.getNumRanks(), size);
+  }
 
   /// Entries by coordinate along `axes`, spread out by rank.
   ByRank spread(ArrayRef<int64_t> table, ArrayRef<StringAttr> names) const {
@@ -44,7 +46,8 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
   if (!value)
     return std::nullopt;
   if (auto lookup = value.getDefiningOp<LookupOp>())
-    return spread(lookup.getTable(), llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
+    return spread(lookup.getTable(),
+                  llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
   if (auto size = value.getDefiningOp<tensor::DimOp>())
     if (std::optional<int64_t> dim = size.getConstantIndex())
       return ofDim(size.getSource(), *dim);
@@ -79,7 +82,8 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
     return ofDim(cast.getSource(), dim);
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     ByRank size = ofDim(pad.getSource(), dim);
-    ByRank low = ofIndex(pad.getMixedLowPad()[dim]), high = ofIndex(pad.getMixedHighPad()[dim]);
+    ByRank low = ofIndex(pad.getMixedLowPad()[dim]),
+           high = ofIndex(pad.getMixedHighPad()[dim]);
     if (!size || !low || !high)
       return std::nullopt;
     for (size_t rank = 0; rank < size->size(); ++rank)
@@ -87,20 +91,25 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
     return size;
   }
   if (auto dilate = dyn_cast<DilateOp>(op))
-    return static_cast<int64_t>(dilate.getDim()) == dim ? ofIndex(dilate.getSize())
-                                                        : ofDim(dilate.getInput(), dim);
-  if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() || op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
+    return static_cast<int64_t>(dilate.getDim()) == dim
+               ? ofIndex(dilate.getSize())
+               : ofDim(dilate.getInput(), dim);
+  if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+      op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
       op->hasTrait<OpTrait::SameOperandsAndResultType>())
     for (Value operand : op->getOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.getType());
-      if (type && type.getRank() == cast<RankedTensorType>(result.getType()).getRank())
+      if (type &&
+          type.getRank() == cast<RankedTensorType>(result.getType()).getRank())
         if (ByRank sizes = ofDim(operand, dim))
           return sizes;
     }
   // Dynamic forms take their result's shape last.
   if (op->getNumOperands() > 0)
-    if (auto shape = op->getOperands().back().getDefiningOp<tensor::FromElementsOp>())
-      if (op->getName().stripDialect().starts_with("dynamic_") && dim < static_cast<int64_t>(shape.getNumOperands()))
+    if (auto shape =
+            op->getOperands().back().getDefiningOp<tensor::FromElementsOp>())
+      if (op->getName().stripDialect().starts_with("dynamic_") &&
+          dim < static_cast<int64_t>(shape.getNumOperands()))
         return ofIndex(shape.getOperand(dim));
   return std::nullopt;
 }
@@ -134,7 +143,9 @@ ByRank SizeQuery::ofDim(Value value, int64_t dim) {
   return std::nullopt;
 }
 
-ByRank shardc::getLocalSizes(Value value, int64_t dim, MeshAttr mesh) { return SizeQuery{mesh}.ofDim(value, dim); }
+ByRank shardc::getLocalSizes(Value value, int64_t dim, MeshAttr mesh) {
+  return SizeQuery{mesh}.ofDim(value, dim);
+}
 
 ByRank shardc::getLocalElements(Value value, MeshAttr mesh) {
   auto type = dyn_cast<RankedTensorType>(value.getType());

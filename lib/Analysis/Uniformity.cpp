@@ -1,9 +1,9 @@
 //===- Uniformity.cpp - Along which axes a value differs by rank ----------===//
 
 #include "shardc/Analysis/Uniformity.h"
-#include "shardc/Analysis/ControlFlow.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Analysis/ControlFlow.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,7 +36,8 @@ bool Uniformity::join(Value value, const Axes &more) {
   return true;
 }
 
-SmallVector<StringAttr> Uniformity::getVaryingAxes(Value value, FlatSymbolRefAttr mesh) const {
+SmallVector<StringAttr>
+Uniformity::getVaryingAxes(Value value, FlatSymbolRefAttr mesh) const {
   Axes found = get(value);
   SmallVector<StringAttr> result, whole;
   bool elsewhere = false;
@@ -52,16 +53,21 @@ SmallVector<StringAttr> Uniformity::getVaryingAxes(Value value, FlatSymbolRefAtt
   return elsewhere ? whole : result;
 }
 
-bool Uniformity::isUniform(Value value, FlatSymbolRefAttr mesh, ArrayRef<StringAttr> along) const {
-  return llvm::none_of(getVaryingAxes(value, mesh), [&](StringAttr axis) { return llvm::is_contained(along, axis); });
+bool Uniformity::isUniform(Value value, FlatSymbolRefAttr mesh,
+                           ArrayRef<StringAttr> along) const {
+  return llvm::none_of(getVaryingAxes(value, mesh), [&](StringAttr axis) {
+    return llvm::is_contained(along, axis);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // What ops add, keep and remove
 //===----------------------------------------------------------------------===//
 
-Uniformity::Axes Uniformity::ofArgument(FunctionOpInterface function, unsigned number) const {
-  auto sharding = function.getArgAttrOfType<ShardingAttr>(number, kShardingAttrName);
+Uniformity::Axes Uniformity::ofArgument(FunctionOpInterface function,
+                                        unsigned number) const {
+  auto sharding =
+      function.getArgAttrOfType<ShardingAttr>(number, kShardingAttrName);
   if (!sharding)
     return allAxes();
   Axes result = noAxes();
@@ -74,8 +80,9 @@ Uniformity::Axes Uniformity::ofArgument(FunctionOpInterface function, unsigned n
 }
 
 /// Calls `visit` with each dim exchange of `dims`, and its tables.
-static void forEachDim(ArrayAttr dims, MeshAttr mesh,
-                       llvm::function_ref<void(DimExchangeAttr, const DimExchange &)> visit) {
+static void forEachDim(
+    ArrayAttr dims, MeshAttr mesh,
+    llvm::function_ref<void(DimExchangeAttr, const DimExchange &)> visit) {
   for (auto dim : dims.getAsRange<DimExchangeAttr>())
     visit(dim, dim.getExchange(mesh));
 }
@@ -83,14 +90,16 @@ static void forEachDim(ArrayAttr dims, MeshAttr mesh,
 /// The axes along which results of `op`, whose regions do not decide who does
 /// what, may differ.
 Uniformity::Axes Uniformity::ofResults(Operation *op) const {
-  auto addNeeded = [&](Axes &to, ArrayAttr dims, FlatSymbolRefAttr meshName, MeshAttr mesh) {
+  auto addNeeded = [&](Axes &to, ArrayAttr dims, FlatSymbolRefAttr meshName,
+                       MeshAttr mesh) {
     forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
       for (StringAttr axis : dim.getAxes())
         if (tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis))
           set(to, meshName, axis);
     });
   };
-  auto remove = [&](Axes &from, FlatSymbolRefAttr mesh, ArrayRef<StringAttr> gone) {
+  auto remove = [&](Axes &from, FlatSymbolRefAttr mesh,
+                    ArrayRef<StringAttr> gone) {
     Axes bits = noAxes();
     for (StringAttr axis : gone)
       set(bits, mesh, axis);
@@ -114,11 +123,13 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
       return allAxes();
     Axes result = get(communication.getSource());
     if (auto exchange = dyn_cast<ExchangeOpInterface>(op)) {
-      forEachDim(exchange.getDimExchanges(), mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
-        for (StringAttr axis : dim.getAxes())
-          if (tableVaries(ArrayRef(tables.owned), dim.getAxes(), mesh, axis))
-            remove(result, meshName, axis);
-      });
+      forEachDim(exchange.getDimExchanges(), mesh,
+                 [&](DimExchangeAttr dim, const DimExchange &tables) {
+                   for (StringAttr axis : dim.getAxes())
+                     if (tableVaries(ArrayRef(tables.owned), dim.getAxes(),
+                                     mesh, axis))
+                       remove(result, meshName, axis);
+                 });
       addNeeded(result, exchange.getDimExchanges(), meshName, mesh);
       if (Value fill = exchange.getFillValue())
         result |= get(fill);
@@ -129,7 +140,8 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
       return result;
     }
     if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
-      remove(result, meshName, llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()));
+      remove(result, meshName,
+             llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()));
       addNeeded(result, scatter.getDims(), meshName, mesh);
       return result;
     }
@@ -182,7 +194,8 @@ Uniformity::Uniformity(FunctionOpInterface function) {
   while (Operation *parent = root->getParentOp())
     root = parent;
   root->walk([&](MeshOp mesh) {
-    for (auto [name, size] : llvm::zip(mesh.getMesh().getAxisNames(), mesh.getMesh().getAxisSizes()))
+    for (auto [name, size] : llvm::zip(mesh.getMesh().getAxisNames(),
+                                       mesh.getMesh().getAxisSizes()))
       if (size > 1)
         axes.emplace_back(mesh.getSymNameAttr(), name);
   });
@@ -190,11 +203,14 @@ Uniformity::Uniformity(FunctionOpInterface function) {
   Region &body = function.getFunctionBody();
   for (Block &block : body)
     for (BlockArgument argument : block.getArguments())
-      join(argument, block.isEntryBlock() ? ofArgument(function, argument.getArgNumber()) : allAxes());
+      join(argument, block.isEntryBlock()
+                         ? ofArgument(function, argument.getArgNumber())
+                         : allAxes());
   bool changed = true;
   while (changed) {
     changed = false;
-    body.walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
+    body.walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { changed |= visit(op); });
   }
 }
 
@@ -227,7 +243,8 @@ SmallVector<Value> Uniformity::getSources(Value value) const {
 
 /// True if results of `op` differ along `axis` by what `op` does, whatever its
 /// operands are.
-static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName, StringAttr axis) {
+static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName,
+                            StringAttr axis) {
   if (isa<LookupOp>(op))
     return true;
   if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
@@ -237,15 +254,18 @@ static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName, StringAtt
       return true;
     bool found = false;
     if (dims)
-      forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
-        found |= tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis);
-      });
+      forEachDim(
+          dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
+            found |=
+                tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis);
+          });
     return found;
   }
   return !getControlFlow(op) && !isMemoryEffectFree(op);
 }
 
-Value Uniformity::getCause(Value value, FlatSymbolRefAttr mesh, StringAttr axis) const {
+Value Uniformity::getCause(Value value, FlatSymbolRefAttr mesh,
+                           StringAttr axis) const {
   SmallVector<Value> open = {value};
   llvm::DenseSet<Value> seen = {value};
   while (!open.empty()) {

@@ -1,10 +1,10 @@
 //===- CombineExchanges.cpp - The same communication once -----------------===//
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Dominance.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -29,8 +29,8 @@ class Hoisting {
 public:
   Hoisting(Operation *loop, const ControlFlow &flow) : loop(loop), flow(flow) {}
 
-  /// Moves `op`, an op in a region of the loop, and what it is computed from, if
-  /// all iterations compute the same. Returns whether it did.
+  /// Moves `op`, an op in a region of the loop, and what it is computed from,
+  /// if all iterations compute the same. Returns whether it did.
   bool tryHoist(Operation *op) {
     moved.clear();
     if (!collect(op))
@@ -50,7 +50,8 @@ private:
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument || argument.getOwner()->getParentOp() != loop)
       return value;
-    // The loop's regions hand it to one another: all sources but one are itself.
+    // The loop's regions hand it to one another: all sources but one are
+    // itself.
     llvm::SetVector<Value> sources;
     sources.insert(value);
     for (size_t i = 0; i < sources.size(); ++i)
@@ -69,13 +70,16 @@ private:
     return initial && isOutside(initial) ? initial : value;
   }
 
-  bool isOutside(Value value) const { return !loop->isAncestor(value.getParentBlock()->getParentOp()); }
+  bool isOutside(Value value) const {
+    return !loop->isAncestor(value.getParentBlock()->getParentOp());
+  }
 
   /// Adds `op` after all it is computed from; false if that is not possible.
   bool collect(Operation *op) {
     if (moved.contains(op))
       return true;
-    if (op->getNumRegions() > 0 || op->getBlock()->getParentOp() != loop || !isPure(op))
+    if (op->getNumRegions() > 0 || op->getBlock()->getParentOp() != loop ||
+        !isPure(op))
       return false;
     for (Value operand : op->getOperands()) {
       Value initial = initialOf(operand);
@@ -137,13 +141,16 @@ static void joinReasons(Operation *to, Operation *from) {
   if (!reason)
     to->setAttr(reasonName, more);
   else if (!reason.getValue().contains(more.getValue()))
-    to->setAttr(reasonName, StringAttr::get(to->getContext(), reason.getValue() + "; " + more.getValue()));
+    to->setAttr(reasonName,
+                StringAttr::get(to->getContext(),
+                                reason.getValue() + "; " + more.getValue()));
 }
 
 static bool mergeSame(Operation *root, DominanceInfo &dominance) {
   bool changed = false;
   SmallVector<CommunicationOpInterface> all;
-  root->walk<WalkOrder::PreOrder>([&](CommunicationOpInterface op) { all.push_back(op); });
+  root->walk<WalkOrder::PreOrder>(
+      [&](CommunicationOpInterface op) { all.push_back(op); });
   llvm::DenseMap<Value, SmallVector<Operation *>> bySource;
   for (CommunicationOpInterface op : all) {
     SmallVector<Operation *> &others = bySource[op.getSource()];
@@ -163,7 +170,8 @@ static bool mergeSame(Operation *root, DominanceInfo &dominance) {
 }
 
 namespace {
-struct CombineExchangesPass final : shardc::impl::CombineExchangesPassBase<CombineExchangesPass> {
+struct CombineExchangesPass final
+    : shardc::impl::CombineExchangesPassBase<CombineExchangesPass> {
   using Base::Base;
   void runOnOperation() override {
     bool changed = hoistFromLoops(getOperation());

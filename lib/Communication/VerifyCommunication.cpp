@@ -1,11 +1,11 @@
 //===- VerifyCommunication.cpp - No rank waits for one that never comes ---===//
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -26,7 +26,8 @@ static std::string quoted(ArrayRef<StringAttr> axes) {
 }
 
 static std::string toString(Interval interval) {
-  return "[" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
+  return "[" + std::to_string(interval.begin) + ", " +
+         std::to_string(interval.end) + ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,9 +61,11 @@ public:
 
 private:
   /// Appends the groups that `op` communicates with, in what it calls too.
-  void addGroups(Operation *op, SmallVectorImpl<Group> &groups, llvm::DenseSet<Operation *> &visited) {
+  void addGroups(Operation *op, SmallVectorImpl<Group> &groups,
+                 llvm::DenseSet<Operation *> &visited) {
     if (auto communication = dyn_cast<CommunicationOpInterface>(op))
-      groups.push_back({communication.getMeshName(), communication.getGroupAxes()});
+      groups.push_back(
+          {communication.getMeshName(), communication.getGroupAxes()});
     auto call = dyn_cast<CallOpInterface>(op);
     if (!call)
       return;
@@ -76,17 +79,21 @@ private:
 
   /// Checks everything around `op`, up to the function.
   LogicalResult verifyReached(Operation *op, ArrayRef<Group> groups) {
-    for (Operation *inner = op; inner != function; inner = inner->getParentOp()) {
+    for (Operation *inner = op; inner != function;
+         inner = inner->getParentOp()) {
       if (!inner->getParentRegion()->hasOneBlock())
-        return op->emitOpError() << "communicates in a region of several blocks, so that ranks may reach it in "
-                                    "different orders; use structured loops and branches around it";
+        return op->emitOpError() << "communicates in a region of several "
+                                    "blocks, so that ranks may reach it in "
+                                    "different orders; use structured loops "
+                                    "and branches around it";
       Operation *parent = inner->getParentOp();
       if (parent == function)
         break;
       std::optional<ControlFlow> flow = getControlFlow(parent);
       if (!flow)
         return op->emitOpError() << "communicates inside '" << parent->getName()
-                                 << "', which does not say in what order ranks reach it; move it out";
+                                 << "', which does not say in what order ranks "
+                                    "reach it; move it out";
       for (Value condition : flow->conditions)
         for (const Group &group : groups)
           if (failed(verifyCondition(op, parent, condition, group)))
@@ -95,7 +102,8 @@ private:
     return success();
   }
 
-  LogicalResult verifyCondition(Operation *op, Operation *parent, Value condition, const Group &group) {
+  LogicalResult verifyCondition(Operation *op, Operation *parent,
+                                Value condition, const Group &group) {
     SmallVector<StringAttr> differing;
     for (StringAttr axis : uniformity.getVaryingAxes(condition, group.mesh))
       if (llvm::is_contained(group.axes, axis))
@@ -103,19 +111,23 @@ private:
     if (differing.empty())
       return success();
     InFlightDiagnostic error = op->emitOpError();
-    error << "communicates along " << quoted(differing) << " inside '" << parent->getName()
-          << "', whose condition may differ along " << quoted(differing)
+    error << "communicates along " << quoted(differing) << " inside '"
+          << parent->getName() << "', whose condition may differ along "
+          << quoted(differing)
           << ": some ranks of a group would wait for others that never come";
     error.attachNote(condition.getLoc())
-        << "make this condition the same on all ranks, for example by an 'spmd.all_reduce' along "
+        << "make this condition the same on all ranks, for example by an "
+           "'spmd.all_reduce' along "
         << quoted(differing) << ", or move the communication out";
     Value cause = uniformity.getCause(condition, group.mesh, differing.front());
     Diagnostic &note = error.attachNote(cause.getLoc());
-    note << "the difference along \"" << differing.front().getValue() << "\" comes from here";
+    note << "the difference along \"" << differing.front().getValue()
+         << "\" comes from here";
     if (auto argument = dyn_cast<BlockArgument>(cause);
-        argument && argument.getOwner()->getParentOp() == function && !getSharding(cause))
-      note << ": argument " << argument.getArgNumber() << " has no '" << kShardingAttrName
-           << "', so each rank may have its own";
+        argument && argument.getOwner()->getParentOp() == function &&
+        !getSharding(cause))
+      note << ": argument " << argument.getArgNumber() << " has no '"
+           << kShardingAttrName << "', so each rank may have its own";
     return failure();
   }
 
@@ -131,46 +143,58 @@ private:
 
 /// Checks that a static dim of `type` has as many elements as each interval of
 /// `table` for `dim`.
-static LogicalResult verifyStaticSize(Operation *op, StringRef what, RankedTensorType type, DimExchangeAttr dim,
-                                      ArrayRef<Interval> table, StringRef verb) {
+static LogicalResult verifyStaticSize(Operation *op, StringRef what,
+                                      RankedTensorType type,
+                                      DimExchangeAttr dim,
+                                      ArrayRef<Interval> table,
+                                      StringRef verb) {
   if (type.isDynamicDim(dim.getDim()))
     return success();
   int64_t size = type.getDimSize(dim.getDim());
   for (auto [coordinate, interval] : llvm::enumerate(table))
     if (interval.size() != size)
-      return op->emitOpError() << "has a " << what << " of type " << type << " with " << size << " elements in dim "
-                               << dim.getDim() << ", but coordinate " << coordinate << " along "
-                               << quoted(dim.getAxes()) << " " << verb << " " << toString(interval) << ", "
-                               << interval.size() << " elements; a dim in which ranks differ is '?'";
+      return op->emitOpError()
+             << "has a " << what << " of type " << type << " with " << size
+             << " elements in dim " << dim.getDim() << ", but coordinate "
+             << coordinate << " along " << quoted(dim.getAxes()) << " " << verb
+             << " " << toString(interval) << ", " << interval.size()
+             << " elements; a dim in which ranks differ is '?'";
   return success();
 }
 
-static LogicalResult verifySizes(Operation *op, ArrayAttr dims, MeshAttr mesh, RankedTensorType source,
+static LogicalResult verifySizes(Operation *op, ArrayAttr dims, MeshAttr mesh,
+                                 RankedTensorType source,
                                  RankedTensorType result) {
   for (auto dim : dims.getAsRange<DimExchangeAttr>()) {
     DimExchange tables = dim.getExchange(mesh);
-    if (failed(verifyStaticSize(op, "source", source, dim, tables.owned, "owns")) ||
-        failed(verifyStaticSize(op, "result", result, dim, tables.needed, "needs")))
+    if (failed(verifyStaticSize(op, "source", source, dim, tables.owned,
+                                "owns")) ||
+        failed(verifyStaticSize(op, "result", result, dim, tables.needed,
+                                "needs")))
       return failure();
   }
   return success();
 }
 
-static LogicalResult verifyFill(ExchangeOpInterface op, const Exchange &exchange, Type elementType) {
+static LogicalResult verifyFill(ExchangeOpInterface op,
+                                const Exchange &exchange, Type elementType) {
   Value fill = op.getFillValue();
   if (fill) {
     auto type = cast<RankedTensorType>(fill.getType());
     if (type.getRank() != 0 || type.getElementType() != elementType)
-      return op->emitOpError() << "has a fill value of type " << type << ", expected "
-                               << RankedTensorType::get({}, elementType);
+      return op->emitOpError()
+             << "has a fill value of type " << type << ", expected "
+             << RankedTensorType::get({}, elementType);
     return success();
   }
   for (const DimExchange &dim : exchange.dims)
     for (auto [coordinate, needed] : llvm::enumerate(dim.needed))
-      if (Interval domain = {0, exchange.globalShape[dim.dim]}; !domain.contains(needed))
-        return op->emitOpError() << "needs " << toString(needed) << " of dim " << dim.dim << " at coordinate "
-                                 << coordinate << ", outside the domain " << toString(domain)
-                                 << ", but has no fill value; add 'fill'";
+      if (Interval domain = {0, exchange.globalShape[dim.dim]};
+          !domain.contains(needed))
+        return op->emitOpError()
+               << "needs " << toString(needed) << " of dim " << dim.dim
+               << " at coordinate " << coordinate << ", outside the domain "
+               << toString(domain) << ", but has no fill value; add 'fill'";
   return success();
 }
 
@@ -187,8 +211,10 @@ static LogicalResult verifyTables(ExchangeOpInterface op, MeshAttr mesh) {
     if (!listed.test(dim))
       size = 1;
   if (std::string wrong = verifyExchange(exchange); !wrong.empty()) {
-    InFlightDiagnostic error = op->emitOpError() << "has tables that are no exchange: " << wrong;
-    error.attachNote() << "each element is to be owned along the axes once, or as the same box by several ranks";
+    InFlightDiagnostic error = op->emitOpError()
+                               << "has tables that are no exchange: " << wrong;
+    error.attachNote() << "each element is to be owned along the axes once, or "
+                          "as the same box by several ranks";
     return error;
   }
   if (failed(verifyFill(op, exchange, source.getElementType())))
@@ -201,19 +227,27 @@ static LogicalResult verifyScatter(ReduceScatterOp op, MeshAttr mesh) {
     DimExchange tables = dim.getExchange(mesh);
     for (auto axis : op.getAxes().getAsRange<StringAttr>())
       if (tableVaries(ArrayRef(tables.owned), dim.getAxes(), mesh, axis))
-        return op.emitOpError() << "combines along " << axis << ", but ranks own different parts of dim "
-                                << dim.getDim() << " along it; partial values are to be of the same box";
-    for (auto [coordinate, owned, needed] : llvm::enumerate(tables.owned, tables.needed))
+        return op.emitOpError()
+               << "combines along " << axis
+               << ", but ranks own different parts of dim " << dim.getDim()
+               << " along it; partial values are to be of the same box";
+    for (auto [coordinate, owned, needed] :
+         llvm::enumerate(tables.owned, tables.needed))
       if (!owned.contains(needed))
-        return op.emitOpError() << "keeps " << toString(needed) << " of dim " << dim.getDim() << " at coordinate "
-                                << coordinate << ", which is not inside the combined " << toString(owned);
+        return op.emitOpError()
+               << "keeps " << toString(needed) << " of dim " << dim.getDim()
+               << " at coordinate " << coordinate
+               << ", which is not inside the combined " << toString(owned);
   }
-  return verifySizes(op, op.getDims(), mesh, cast<RankedTensorType>(op.getInput().getType()),
+  return verifySizes(op, op.getDims(), mesh,
+                     cast<RankedTensorType>(op.getInput().getType()),
                      cast<RankedTensorType>(op.getType()));
 }
 
-/// Checks that all ranks of a group bring the same size to dims that do not move.
-static LogicalResult verifyGroupSizes(CommunicationOpInterface op, MeshAttr mesh) {
+/// Checks that all ranks of a group bring the same size to dims that do not
+/// move.
+static LogicalResult verifyGroupSizes(CommunicationOpInterface op,
+                                      MeshAttr mesh) {
   Value source = op.getSource();
   auto type = dyn_cast<RankedTensorType>(source.getType());
   if (!type)
@@ -228,15 +262,19 @@ static LogicalResult verifyGroupSizes(CommunicationOpInterface op, MeshAttr mesh
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (listed.test(dim) || !type.isDynamicDim(dim))
       continue;
-    std::optional<SmallVector<int64_t>> sizes = getLocalSizes(source, dim, mesh);
+    std::optional<SmallVector<int64_t>> sizes =
+        getLocalSizes(source, dim, mesh);
     if (!sizes)
       continue;
     for (auto [rank, size] : llvm::enumerate(*sizes)) {
       int64_t first = groupAlong(mesh.getAxisSizes(), axes, rank).front();
       if ((*sizes)[first] != size)
-        return op->emitOpError() << "meets along " << quoted(op.getGroupAxes()) << ", but dim " << dim << " of its source has "
-                                 << (*sizes)[first] << " elements on rank " << first << " and " << size << " on rank "
-                                 << rank << "; rebalance it first, or communicate along other axes";
+        return op->emitOpError()
+               << "meets along " << quoted(op.getGroupAxes()) << ", but dim "
+               << dim << " of its source has " << (*sizes)[first]
+               << " elements on rank " << first << " and " << size
+               << " on rank " << rank
+               << "; rebalance it first, or communicate along other axes";
     }
   }
   return success();
@@ -263,22 +301,28 @@ static LogicalResult verifyMeshes(ModuleOp module) {
     int64_t expected = lookupMesh(first, first.getMeshName()).getNumRanks();
     if (ranks == expected)
       return WalkResult::advance();
-    InFlightDiagnostic error = op->emitOpError() << "communicates over mesh " << op.getMeshName() << " of " << ranks
-                                                 << " ranks, but the program runs on " << expected;
-    error.attachNote(first->getLoc()) << "mesh " << first.getMeshName() << " is used here";
+    InFlightDiagnostic error =
+        op->emitOpError() << "communicates over mesh " << op.getMeshName()
+                          << " of " << ranks
+                          << " ranks, but the program runs on " << expected;
+    error.attachNote(first->getLoc())
+        << "mesh " << first.getMeshName() << " is used here";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }
 
 namespace {
-struct VerifyCommunicationPass final : shardc::impl::VerifyCommunicationPassBase<VerifyCommunicationPass> {
+struct VerifyCommunicationPass final
+    : shardc::impl::VerifyCommunicationPassBase<VerifyCommunicationPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTableCollection symbols;
     bool failed = mlir::failed(verifyMeshes(module));
-    module.walk([&](CommunicationOpInterface op) { failed |= mlir::failed(verifyAgreement(op)); });
+    module.walk([&](CommunicationOpInterface op) {
+      failed |= mlir::failed(verifyAgreement(op));
+    });
     module.walk([&](func::FuncOp function) {
       if (!function.isExternal())
         failed |= mlir::failed(OrderVerifier(function, symbols).verify());

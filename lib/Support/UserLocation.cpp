@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace shardc;
 
 /// Appends the lines of files behind `loc`, innermost first.
-static void collectLines(Location loc, SmallVectorImpl<FileLineColRange> &lines) {
+static void collectLines(Location loc,
+                         SmallVectorImpl<FileLineColRange> &lines) {
   llvm::TypeSwitch<LocationAttr>(loc)
       .Case([&](FileLineColRange line) { lines.push_back(line); })
       .Case([&](NameLoc name) { collectLines(name.getChildLoc(), lines); })
@@ -20,7 +21,9 @@ static void collectLines(Location loc, SmallVectorImpl<FileLineColRange> &lines)
         for (Location part : fused.getLocations())
           collectLines(part, lines);
       })
-      .Case([&](OpaqueLoc opaque) { collectLines(opaque.getFallbackLocation(), lines); });
+      .Case([&](OpaqueLoc opaque) {
+        collectLines(opaque.getFallbackLocation(), lines);
+      });
 }
 
 /// The outermost name of `loc`, or an empty string.
@@ -40,7 +43,8 @@ static StringRef outermostName(Location loc) {
 
 static bool isUserPython(FileLineColRange line) {
   StringRef file = line.getFilename();
-  return file.ends_with(".py") && !file.contains("site-packages/") && !file.contains("dist-packages/");
+  return file.ends_with(".py") && !file.contains("site-packages/") &&
+         !file.contains("dist-packages/");
 }
 
 std::string shardc::userLocation(Location loc) {
@@ -50,7 +54,8 @@ std::string shardc::userLocation(Location loc) {
   if (line == lines.end())
     line = lines.begin();
   if (line != lines.end())
-    return (line->getFilename().getValue() + ":" + Twine(line->getStartLine())).str();
+    return (line->getFilename().getValue() + ":" + Twine(line->getStartLine()))
+        .str();
   StringRef name = outermostName(loc);
   return name.empty() ? "unknown" : name.str();
 }

@@ -1,7 +1,7 @@
 //===- ControlFlow.h - What decides which region runs -----------*- C++ -*-===//
 //
-// Loops and branches of stablehlo and scf in one form, for analyses that ask who
-// decides, and which value becomes which.
+// Loops and branches of stablehlo and scf in one form, for analyses that ask
+// who decides, and which value becomes which.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_ANALYSIS_CONTROLFLOW_H
@@ -22,8 +22,9 @@ struct ControlFlow {
 };
 
 /// Returns how control and values flow through the regions of `op`, a loop or a
-/// branch; nullopt for an op without regions, and for one whose regions say what
-/// to do with elements (a reduction's body) or run in no order (scf.forall).
+/// branch; nullopt for an op without regions, and for one whose regions say
+/// what to do with elements (a reduction's body) or run in no order
+/// (scf.forall).
 std::optional<ControlFlow> getControlFlow(mlir::Operation *op);
 
 } // namespace shardc

@@ -11,11 +11,13 @@ namespace shardc {
 /// has on each rank of `mesh`; nullopt where the IR does not say. A static dim
 /// is the same everywhere; a `?` is followed to the exchange, slice or lookup
 /// that made it, through elementwise ops and loops.
-std::optional<llvm::SmallVector<int64_t>> getLocalSizes(mlir::Value value, int64_t dim, spmd::MeshAttr mesh);
+std::optional<llvm::SmallVector<int64_t>>
+getLocalSizes(mlir::Value value, int64_t dim, spmd::MeshAttr mesh);
 
-/// Returns the elements of `value` on each rank of `mesh`, or nullopt; INT64_MAX
-/// where there are more.
-std::optional<llvm::SmallVector<int64_t>> getLocalElements(mlir::Value value, spmd::MeshAttr mesh);
+/// Returns the elements of `value` on each rank of `mesh`, or nullopt;
+/// INT64_MAX where there are more.
+std::optional<llvm::SmallVector<int64_t>> getLocalElements(mlir::Value value,
+                                                           spmd::MeshAttr mesh);
 
 } // namespace shardc
 

@@ -1,7 +1,7 @@
 //===- Uniformity.h - Along which axes a value differs by rank --*- C++ -*-===//
 //
-// In the local view every rank runs the same program. A value is uniform along a
-// mesh axis if ranks that differ along that axis alone hold the same.
+// In the local view every rank runs the same program. A value is uniform along
+// a mesh axis if ranks that differ along that axis alone hold the same.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_ANALYSIS_UNIFORMITY_H
@@ -15,7 +15,8 @@ namespace shardc {
 /// Returns whether entries of `table` (one for each coordinate along `axes`,
 /// row-major) differ along `axis`.
 template <typename Entry>
-bool tableVaries(llvm::ArrayRef<Entry> table, llvm::ArrayRef<mlir::StringAttr> axes, spmd::MeshAttr mesh,
+bool tableVaries(llvm::ArrayRef<Entry> table,
+                 llvm::ArrayRef<mlir::StringAttr> axes, spmd::MeshAttr mesh,
                  llvm::StringRef axis) {
   size_t stride = 1;
   for (mlir::StringAttr name : llvm::reverse(axes)) {
@@ -30,34 +31,44 @@ bool tableVaries(llvm::ArrayRef<Entry> table, llvm::ArrayRef<mlir::StringAttr> a
 
 /// Along which mesh axes each value of a function of the local view may differ.
 ///
-/// | value | differs along |
-/// |---|---|
-/// | argument of the function | the axes of its `spmd.sharding`, partial ones too; every axis without one |
-/// | spmd.lookup | the axes along which its table varies |
-/// | exchange | axes along which the needed table varies; of the source's, those along which no owned table varies; the fill's |
-/// | all_reduce | the source's, less the reduced axes |
-/// | reduce_scatter | the source's, less the reduced axes; axes along which the needed table varies |
-/// | result of a loop or branch, argument of its regions | what flows there, and the condition's |
-/// | result of a call, or of another op with effects | every axis |
-/// | any other | its operands', and those of what its regions return |
+/// | value                | differs along                                    |
+/// |----------------------|--------------------------------------------------|
+/// | function's argument  | axes of its `spmd.sharding`, partial ones too;   |
+/// |                      | every axis if it has none                        |
+/// | spmd.lookup          | axes along which its table varies                |
+/// | exchange             | axes along which the needed table varies; the    |
+/// |                      | source's, along which no owned table varies; the |
+/// |                      | fill's                                           |
+/// | all_reduce           | the source's, less the reduced axes              |
+/// | reduce_scatter       | the same, and axes along which the needed table  |
+/// |                      | varies                                           |
+/// | loop, branch: result | what flows there, and the condition's            |
+/// | or region's argument |                                                  |
+/// | call, op with effect | every axis                                       |
+/// | any other            | its operands', and what its regions return       |
 ///
 /// It errs to one side: a value that is called uniform is so. It trusts what
-/// callers pass: an argument that is sharded over x is the same on all ranks of y.
+/// callers pass: an argument that is sharded over x is the same on all ranks of
+/// y.
 class Uniformity {
 public:
-  /// Analyses `function` at once; the IR is to stay as it is while this is used.
+  /// Analyses `function` at once; the IR is to stay as it is while this is
+  /// used.
   explicit Uniformity(mlir::FunctionOpInterface function);
 
   /// The axes of the mesh named `mesh` along which `value` may differ. What
   /// differs along an axis of another mesh may differ along all of this one's.
-  llvm::SmallVector<mlir::StringAttr> getVaryingAxes(mlir::Value value, mlir::FlatSymbolRefAttr mesh) const;
+  llvm::SmallVector<mlir::StringAttr>
+  getVaryingAxes(mlir::Value value, mlir::FlatSymbolRefAttr mesh) const;
 
   /// True if `value` differs along none of `axes`.
-  bool isUniform(mlir::Value value, mlir::FlatSymbolRefAttr mesh, llvm::ArrayRef<mlir::StringAttr> axes) const;
+  bool isUniform(mlir::Value value, mlir::FlatSymbolRefAttr mesh,
+                 llvm::ArrayRef<mlir::StringAttr> axes) const;
 
   /// Follows a value that differs along `axis` to where the difference comes
   /// from: an argument, a lookup, an exchange or an op with effects.
-  mlir::Value getCause(mlir::Value value, mlir::FlatSymbolRefAttr mesh, mlir::StringAttr axis) const;
+  mlir::Value getCause(mlir::Value value, mlir::FlatSymbolRefAttr mesh,
+                       mlir::StringAttr axis) const;
 
 private:
   using Axes = llvm::BitVector;
@@ -72,7 +83,8 @@ private:
   bool visit(mlir::Operation *op);
   llvm::SmallVector<mlir::Value> getSources(mlir::Value value) const;
 
-  llvm::SmallVector<std::pair<mlir::StringAttr, mlir::StringAttr>> axes; ///< mesh, axis
+  llvm::SmallVector<std::pair<mlir::StringAttr, mlir::StringAttr>>
+      axes; ///< mesh, axis
   llvm::DenseMap<mlir::Value, Axes> known;
 };
 

@@ -1,7 +1,7 @@
 //===- UserLocation.h - The user's line behind a location -------*- C++ -*-===//
 //
-// JAX wraps a source line in names ("jit(f)/dot_general"), call sites (callee at
-// caller, the callee innermost) and fusions.
+// JAX wraps a source line in names ("jit(f)/dot_general"), call sites (callee
+// at caller, the callee innermost) and fusions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_SUPPORT_USERLOCATION_H

@@ -1,14 +1,14 @@
 //===- AnalysisTest.cpp - Read-only answers on small programs -------------===//
 
-#include "shardc/Analysis/CommunicationReport.h"
-#include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Analysis/Uniformity.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
+#include "shardc/Analysis/CommunicationReport.h"
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Analysis/Uniformity.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
 
@@ -20,13 +20,15 @@ namespace {
 class AnalysisTest : public testing::Test {
 protected:
   AnalysisTest() {
-    context.loadDialect<SpmdDialect, stablehlo::StablehloDialect, func::FuncDialect, scf::SCFDialect,
-                        arith::ArithDialect, tensor::TensorDialect>();
+    context.loadDialect<SpmdDialect, stablehlo::StablehloDialect,
+                        func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
+                        tensor::TensorDialect>();
   }
 
   /// Parses `text` after a mesh of x = 2, y = 3, and returns its only function.
   func::FuncOp parse(llvm::StringRef text) {
-    module = parseSourceString<ModuleOp>(("spmd.mesh @mesh = <[\"x\"=2, \"y\"=3]>\n" + text).str(), &context);
+    module = parseSourceString<ModuleOp>(
+        ("spmd.mesh @mesh = <[\"x\"=2, \"y\"=3]>\n" + text).str(), &context);
     return module ? *module->getOps<func::FuncOp>().begin() : nullptr;
   }
 
@@ -35,7 +37,8 @@ protected:
     Uniformity uniformity(function);
     std::vector<std::string> result;
     auto mesh = FlatSymbolRefAttr::get(&context, "mesh");
-    for (Value value : function.getBody().back().getTerminator()->getOperands()) {
+    for (Value value :
+         function.getBody().back().getTerminator()->getOperands()) {
       std::string &text = result.emplace_back();
       for (StringAttr axis : uniformity.getVaryingAxes(value, mesh))
         text += axis.str();
@@ -148,7 +151,8 @@ TEST_F(AnalysisTest, SizesAreFollowedToTheirTables) {
     })");
   ASSERT_TRUE(function);
   ValueRange results = function.getBody().back().getTerminator()->getOperands();
-  MeshAttr mesh = lookupMesh(function, FlatSymbolRefAttr::get(&context, "mesh"));
+  MeshAttr mesh =
+      lookupMesh(function, FlatSymbolRefAttr::get(&context, "mesh"));
   using Sizes = SmallVector<int64_t>;
   EXPECT_EQ(getLocalSizes(results[0], 0, mesh), (Sizes{5, 5, 5, 2, 2, 2}));
   EXPECT_EQ(getLocalSizes(results[1], 0, mesh), (Sizes{4, 4, 4, 3, 3, 3}));
@@ -182,8 +186,10 @@ TEST_F(AnalysisTest, BytesThatLeaveARank) {
   EXPECT_EQ(sites[3].bytes, 2 * 2 * 32 * 4);
   std::string text;
   llvm::raw_string_ostream(text) << toJSON(sites[0]);
-  EXPECT_EQ(text, R"({"axes":["x"],"bytes":192,"dims":[0],"kind":"halo_exchange","location":"model.py:3",)"
-                  R"("loop_depth":0,"mesh":"mesh","reason":"window of 3"})");
+  EXPECT_EQ(
+      text,
+      R"({"axes":["x"],"bytes":192,"dims":[0],"kind":"halo_exchange","location":"model.py:3",)"
+      R"("loop_depth":0,"mesh":"mesh","reason":"window of 3"})");
 }
 
 TEST_F(AnalysisTest, UnknownSizesAreNotGuessed) {

@@ -16,14 +16,19 @@ static std::string lineOf(llvm::StringRef text) {
 }
 
 TEST(UserLocation, NamesTheLineThatJaxWraps) {
-  EXPECT_EQ(lineOf(R"(loc("jit(f)/dot_general"(callsite("f"("model.py":12:8 to :20) at "main"("train.py":3:1)))))"),
-            "model.py:12");
+  EXPECT_EQ(
+      lineOf(
+          R"(loc("jit(f)/dot_general"(callsite("f"("model.py":12:8 to :20) at "main"("train.py":3:1)))))"),
+      "model.py:12");
 }
 
 TEST(UserLocation, SkipsInstalledPackages) {
-  EXPECT_EQ(lineOf(R"(loc(callsite("relu"("lib/site-packages/jax/nn.py":5:1) at "f"("model.py":7:1))))"),
-            "model.py:7");
-  EXPECT_EQ(lineOf(R"(loc("lib/site-packages/jax/nn.py":5:1))"), "lib/site-packages/jax/nn.py:5");
+  EXPECT_EQ(
+      lineOf(
+          R"(loc(callsite("relu"("lib/site-packages/jax/nn.py":5:1) at "f"("model.py":7:1))))"),
+      "model.py:7");
+  EXPECT_EQ(lineOf(R"(loc("lib/site-packages/jax/nn.py":5:1))"),
+            "lib/site-packages/jax/nn.py:5");
 }
 
 TEST(UserLocation, LooksIntoFusions) {
