@@ -1,0 +1,26 @@
+//===- Passes.h - Passes of the Propagation room ----------------*- C++ -*-===//
+#ifndef SHARDC_PROPAGATION_PASSES_H
+#define SHARDC_PROPAGATION_PASSES_H
+
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/Pass/Pass.h"
+
+namespace shardc {
+
+struct PropagationOptions {
+  /// An op without a rule that would be gathered is an error.
+  bool noFallback = false;
+  /// Remarks that say where each sharding came from.
+  bool explain = false;
+};
+
+/// Annotated to fully sharded global view (`--spmd-propagate`).
+void buildPropagationPipeline(mlir::OpPassManager &pm, const PropagationOptions &options);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "shardc/Propagation/Passes.h.inc"
+
+} // namespace shardc
+
+#endif // SHARDC_PROPAGATION_PASSES_H

@@ -1,0 +1,45 @@
+//===- Passes.td - Every value gets a sharding -------------*- tablegen -*-===//
+#ifndef SHARDC_PROPAGATION_PASSES_TD
+#define SHARDC_PROPAGATION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "Give every value a sharding, and every op a way to run.";
+  let description = [{
+    Before: `spmd.sharding` on some arguments and results, `spmd.constrain`. After: `spmd.sharding` on
+    all of them, `spmd.shardings` on every op with tensor results, `spmd.factors` on those with a rule;
+    no `spmd.constrain`. Refuses: sizes that are dynamic, results that are partial. Adds:
+    `spmd.reshard`, with its reason, where a value must arrive otherwise than it is.
+
+    ```mlir
+    // before
+    func.func @main(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {} ]>}) -> tensor<8x4xf32> {
+      %0 = stablehlo.negate %a : tensor<8x4xf32>
+      return %0 : tensor<8x4xf32>
+    }
+    // after
+      %0 = stablehlo.negate %a {spmd.factors = [#spmd.dim_sharding{"x"}, #spmd.dim_sharding{} ],
+                                spmd.shardings = [#spmd.sharding<@mesh, [{"x"}, {} ]> ]} : tensor<8x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"noFallback", "no-fallback", "bool", /*default=*/"false",
+           "Refuse an op without a sharding rule where it would be gathered.">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "A remark for each reshard and each derived argument: bytes, and where the sharding came from.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+def VerifyPropagatedPass : Pass<"spmd-verify-propagated", "::mlir::ModuleOp"> {
+  let summary = "Check what Partition relies on.";
+  let description = [{
+    Each op with `spmd.factors` gets its operands, and makes its results, cut as the factors imply (the
+    boundaries of operands that are read through windows are free); all other ops have whole operands
+    and results; control flow hands values on as they are; every argument, result and op has a
+    sharding; no `spmd.constrain` is left.
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+#endif // SHARDC_PROPAGATION_PASSES_TD

@@ -1,0 +1,152 @@
+//===- Problem.h - Propagation as plain data --------------------*- C++ -*-===//
+//
+// What propagation knows of a program: tensors, how each lies over the mesh so
+// far, and the ops that tie their dims together. No IR: Projection builds a
+// Problem from a function and writes the answer back.
+//
+// Axes are mesh axis numbers; axes of size one do not occur.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_PROPAGATION_PROBLEM_H
+#define SHARDC_PROPAGATION_PROBLEM_H
+
+#include "shardc/Interfaces/ShardingRule.h"
+#include <string>
+#include <vector>
+
+namespace shardc::propagation {
+
+/// How much the boundaries of a dim count where two of them meet. Sizes that
+/// pass through a window, a slice or a reshape are derived.
+enum class SizeStrength : uint8_t {
+  Derived,         ///< derived from sizes that nobody asked for
+  Default,         ///< balanced, because nobody said otherwise
+  DerivedExplicit, ///< derived from sizes that the user gave
+  Explicit         ///< the user's own sizes
+};
+
+/// How one dim of a tensor is cut.
+struct DimState {
+  llvm::SmallVector<int64_t, 2> axes; ///< major to minor
+  /// For each axis, which of Problem::origins asked for it first.
+  llvm::SmallVector<int64_t, 2> origins;
+  Boundaries bounds; ///< over all axes; one shard where there is none
+  SizeStrength strength = SizeStrength::Derived;
+  bool open = true;     ///< more axes may follow
+  bool settled = false; ///< a conflict of boundaries was decided here
+  int64_t priority = 0; ///< the round from which on the dim takes part
+};
+
+struct TensorState {
+  llvm::SmallVector<int64_t, 4> shape;
+  int64_t elementBytes = 4;
+  llvm::SmallVector<DimState, 4> dims;
+  llvm::SmallVector<int64_t, 2> locked; ///< axes that must not cut it
+
+  /// A tensor about which nothing is known.
+  static TensorState open(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+  int64_t bytes() const; ///< saturates
+  /// The dim that `axis` cuts, or -1.
+  int64_t dimOfAxis(int64_t axis) const;
+};
+
+/// One op. Numbers of tensors are -1 for operands and results without dims.
+struct OpNode {
+  ShardingRule rule;
+  llvm::SmallVector<int64_t, 4> operands;
+  llvm::SmallVector<int64_t, 2> results;
+  /// Nothing but a flow of the value: constraints, loop arguments, returns.
+  bool isEdge = false;
+  bool hasSingleUse = false;
+};
+
+struct Problem {
+  llvm::SmallVector<int64_t, 4> meshSizes;
+  std::vector<TensorState> tensors;
+  std::vector<OpNode> ops;
+  std::vector<std::string> origins;
+
+  int64_t addTensor(llvm::ArrayRef<int64_t> shape, int64_t elementBytes = 4);
+  int64_t addOrigin(llvm::StringRef text);
+  /// Ties two tensors of one shape together dim by dim.
+  void addEdge(int64_t from, int64_t to);
+  int64_t shards(llvm::ArrayRef<int64_t> axes) const;
+  int64_t numRanks() const { return shards(allAxes()); }
+  llvm::SmallVector<int64_t, 4> allAxes() const;
+  /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires fitting
+  /// sizes.
+  void annotate(int64_t tensor, int64_t dim, llvm::ArrayRef<int64_t> axes,
+                llvm::ArrayRef<int64_t> sizes = {}, bool open = false,
+                int64_t priority = 0, int64_t origin = -1);
+};
+
+/// The dims of a tensor tied to factors one to one.
+ShardingRule identityRule(llvm::ArrayRef<int64_t> shape);
+
+/// How a dim follows its map: the same elements, whole blocks of them, or an
+/// interval that reaches out or is shifted.
+enum class MapKind { None, Identity, Merge, Window };
+MapKind kindOf(const ShardingRule &rule, const IndexMap &map);
+
+/// What a rule allows, worked out once for an op.
+struct RuleView {
+  explicit RuleView(const ShardingRule &rule);
+
+  struct Dim {
+    int64_t factor = -1; ///< the factor it is cut along, -1 for none
+    MapKind kind = MapKind::None;
+  };
+  const ShardingRule *rule;
+  llvm::SmallVector<int64_t, 8> sizes; ///< of factors
+  /// A factor may be cut if every dim that uses it is cut along it, it may be
+  /// sharded, and there is something to cut.
+  llvm::SmallVector<bool, 8> canCut;
+  llvm::SmallVector<llvm::SmallVector<Dim, 4>, 4> operands;
+  llvm::SmallVector<llvm::SmallVector<Dim, 4>, 2> results;
+  bool isPassThrough = false; ///< nothing is reduced, repeated or shifted
+  bool isBroadcast = false;   ///< a result has a factor that no operand has
+};
+
+/// Boundaries for a factor from those of a dim, and back. Balanced where
+/// following the dim would leave the work on few ranks.
+Boundaries factorFromDim(const RuleView &view, const IndexMap &map,
+                         MapKind kind, int64_t factor, const Boundaries &dim);
+Boundaries dimFromFactor(const RuleView &view, const IndexMap &map,
+                         MapKind kind, int64_t factor,
+                         const Boundaries &bounds, int64_t dimSize);
+
+/// Spreads shardings over all tensors until nothing changes: user priorities,
+/// then op priorities, then basic and aggressive rounds. Returns the number of
+/// visits of ops.
+int64_t propagate(Problem &problem);
+
+/// How an op's factor is cut.
+struct FactorState {
+  llvm::SmallVector<int64_t, 2> axes;
+  Boundaries bounds;
+};
+
+/// Decides how `op` runs: an axis at most once, the fewest bytes moved where
+/// tensors disagree.
+llvm::SmallVector<FactorState, 8> decideFactors(const Problem &problem,
+                                                const OpNode &op);
+
+/// What `factors` asks of a tensor of `op`. Dims of operands that are read
+/// through windows keep the boundaries of `current` where the axes agree.
+TensorState impliedOperand(const Problem &problem, const RuleView &view,
+                           llvm::ArrayRef<FactorState> factors, int64_t operand,
+                           const TensorState &current);
+TensorState impliedResult(const Problem &problem, const RuleView &view,
+                          llvm::ArrayRef<FactorState> factors, int64_t result,
+                          const TensorState &current);
+
+/// True if both cut every dim along the same axes at the same places.
+bool sameLayout(const TensorState &a, const TensorState &b);
+/// Bytes that arrive at ranks, summed, when a tensor goes from one layout to
+/// another; an estimate where different axes cut the same dim.
+double bytesMoved(const Problem &problem, const TensorState &from,
+                  const TensorState &to);
+
+} // namespace shardc::propagation
+
+#endif // SHARDC_PROPAGATION_PROBLEM_H

@@ -1,0 +1,284 @@
+//===- Decision.cpp - How one op runs ------------------------------------===//
+//
+// Once every tensor has its layout, each op decides how its factors are cut.
+// Where the tensors agree there is nothing to decide. Where they do not, every
+// way to give each axis to at most one factor is priced: bytes that must move
+// before and after, and the share of the work each rank repeats.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Propagation/Problem.h"
+
+using namespace shardc;
+using namespace shardc::propagation;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+/// More ways than this and factors are decided one after another.
+static constexpr int64_t kMaxWays = 512;
+
+static DimState impliedDim(const RuleView &view, ArrayRef<FactorState> factors,
+                           const IndexMap &map, RuleView::Dim dim, int64_t size,
+                           const DimState &current, bool mayKeepBounds) {
+  DimState implied;
+  implied.bounds = Boundaries::whole(size);
+  if (dim.factor < 0 || factors[dim.factor].axes.empty())
+    return implied;
+  const FactorState &factor = factors[dim.factor];
+  implied.axes = factor.axes;
+  if (mayKeepBounds && dim.kind == MapKind::Window && current.axes == factor.axes)
+    implied.bounds = current.bounds;
+  else
+    implied.bounds = dimFromFactor(view, map, dim.kind, dim.factor, factor.bounds, size);
+  return implied;
+}
+
+static TensorState impliedTensor(const RuleView &view, ArrayRef<FactorState> factors,
+                                 const TensorRule &rule, ArrayRef<RuleView::Dim> dims,
+                                 const TensorState &current, bool mayKeepBounds) {
+  TensorState implied = TensorState::open(current.shape, current.elementBytes);
+  for (auto [i, dim] : llvm::enumerate(dims))
+    implied.dims[i] = impliedDim(view, factors, rule.dims[i], dim, current.shape[i],
+                                 current.dims[i], mayKeepBounds);
+  return implied;
+}
+
+TensorState propagation::impliedOperand(const Problem &problem, const RuleView &view,
+                                        ArrayRef<FactorState> factors, int64_t operand,
+                                        const TensorState &current) {
+  return impliedTensor(view, factors, view.rule->operands[operand], view.operands[operand],
+                       current, /*mayKeepBounds=*/true);
+}
+
+TensorState propagation::impliedResult(const Problem &problem, const RuleView &view,
+                                       ArrayRef<FactorState> factors, int64_t result,
+                                       const TensorState &current) {
+  return impliedTensor(view, factors, view.rule->results[result], view.results[result],
+                       current, /*mayKeepBounds=*/false);
+}
+
+namespace {
+
+/// One way to cut a factor.
+struct Option {
+  FactorState state;
+  bool isExact = false; ///< a dim asks for it as it is
+};
+
+class Decider {
+public:
+  Decider(const Problem &problem, const OpNode &op)
+      : problem(problem), op(op), view(op.rule) {}
+
+  SmallVector<FactorState, 8> run();
+
+private:
+  void collectOptions();
+  void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact);
+  bool isUnanimous() const;
+  double costOf(ArrayRef<FactorState> factors) const;
+  void enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
+                 SmallVectorImpl<FactorState> &best, double &bestCost) const;
+
+  const Problem &problem;
+  const OpNode &op;
+  RuleView view;
+  SmallVector<SmallVector<Option, 4>, 8> options;
+  /// For each factor: a dim could be cut along it and is not.
+  SmallVector<bool, 8> someDimIsWhole;
+};
+
+} // namespace
+
+void Decider::addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact) {
+  for (Option &option : options[factor])
+    if (ArrayRef(option.state.axes) == axes && option.state.bounds == bounds) {
+      option.isExact |= isExact;
+      return;
+    }
+  options[factor].push_back({{SmallVector<int64_t, 2>(axes), std::move(bounds)}, isExact});
+}
+
+void Decider::collectOptions() {
+  options.resize(view.sizes.size());
+  someDimIsWhole.assign(view.sizes.size(), false);
+  auto collect = [&](ArrayRef<int64_t> tensors, ArrayRef<TensorRule> rules,
+                     ArrayRef<SmallVector<RuleView::Dim, 4>> dims) {
+    for (auto [number, rule, dimViews] : llvm::zip_equal(tensors, rules, dims)) {
+      if (number < 0)
+        continue;
+      const TensorState &tensor = problem.tensors[number];
+      for (auto [i, dim] : llvm::enumerate(dimViews)) {
+        if (dim.factor < 0 || !view.canCut[dim.factor])
+          continue;
+        const DimState &state = tensor.dims[i];
+        if (state.axes.empty()) {
+          someDimIsWhole[dim.factor] |= tensor.shape[i] > 1;
+          continue;
+        }
+        addOption(dim.factor, state.axes,
+                  factorFromDim(view, rule.dims[i], dim.kind, dim.factor, state.bounds),
+                  dim.kind != MapKind::Window);
+      }
+    }
+  };
+  // Results first: they win ties.
+  collect(op.results, op.rule.results, ArrayRef(view.results));
+  collect(op.operands, op.rule.operands, ArrayRef(view.operands));
+
+  for (auto [factor, list] : llvm::enumerate(options)) {
+    // A window takes any boundaries, so it does not ask for its own where
+    // another dim asks for the same axes.
+    SmallVector<Option, 4> kept;
+    for (const Option &option : list)
+      if (option.isExact || llvm::none_of(list, [&](const Option &other) {
+            return other.isExact && other.state.axes == option.state.axes;
+          }))
+        kept.push_back(option);
+    if (view.rule->factors[factor].evenOnly)
+      llvm::erase_if(kept, [](const Option &option) {
+        return !option.state.bounds.uniformShardSize();
+      });
+    list = std::move(kept);
+  }
+}
+
+bool Decider::isUnanimous() const {
+  SmallVector<int64_t, 4> used;
+  for (auto [list, isWhole] : llvm::zip_equal(options, someDimIsWhole)) {
+    if (list.empty())
+      continue;
+    if (list.size() > 1 || isWhole)
+      return false;
+    for (int64_t axis : list.front().state.axes) {
+      if (llvm::is_contained(used, axis))
+        return false;
+      used.push_back(axis);
+    }
+  }
+  return true;
+}
+
+double Decider::costOf(ArrayRef<FactorState> factors) const {
+  double cost = 0, bytes = 0, share = 1, partial = 1;
+  SmallVector<int64_t, 4> reduced;
+  for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
+    if (state.axes.empty())
+      continue;
+    share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
+    if (factor.kind == FactorKind::Reduction) {
+      partial *= double(problem.shards(state.axes));
+      reduced.append(state.axes.begin(), state.axes.end());
+    }
+  }
+  for (auto [i, number] : llvm::enumerate(op.operands)) {
+    if (number < 0)
+      continue;
+    const TensorState &tensor = problem.tensors[number];
+    bytes += double(tensor.bytes());
+    cost += bytesMoved(problem, tensor, impliedOperand(problem, view, factors, i, tensor));
+  }
+  for (auto [i, number] : llvm::enumerate(op.results)) {
+    if (number < 0)
+      continue;
+    const TensorState &tensor = problem.tensors[number];
+    bytes += double(tensor.bytes());
+    TensorState computed = impliedResult(problem, view, factors, i, tensor);
+    cost += bytesMoved(problem, computed, tensor);
+    if (partial > 1) {
+      double local = double(tensor.elementBytes) * double(problem.numRanks());
+      for (const DimState &dim : computed.dims)
+        local *= double(dim.bounds.size()) / double(dim.bounds.numShards());
+      // A result that is cut along the same axes is scattered, not repeated.
+      bool scattered = llvm::any_of(reduced, [&](int64_t axis) { return tensor.dimOfAxis(axis) >= 0; });
+      cost += (scattered ? 1 : 2) * local * (1 - 1 / partial);
+    }
+  }
+  return cost + share * bytes * double(problem.numRanks());
+}
+
+void Decider::enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
+                        SmallVectorImpl<FactorState> &best, double &bestCost) const {
+  if (next == options.size()) {
+    double cost = costOf(factors);
+    if (bestCost >= 0 && cost >= bestCost)
+      return;
+    bestCost = cost;
+    best.assign(factors.begin(), factors.end());
+    return;
+  }
+  FactorState whole = {{}, Boundaries::whole(view.sizes[next])};
+  for (const Option &option : options[next]) {
+    bool isFree = llvm::none_of(factors, [&](const FactorState &other) {
+      return llvm::any_of(option.state.axes, [&](int64_t axis) {
+        return llvm::is_contained(other.axes, axis);
+      });
+    });
+    if (!isFree)
+      continue;
+    factors[next] = option.state;
+    enumerate(next + 1, factors, best, bestCost);
+    factors[next] = whole;
+  }
+  enumerate(next + 1, factors, best, bestCost);
+}
+
+SmallVector<FactorState, 8> Decider::run() {
+  SmallVector<FactorState, 8> factors;
+  for (int64_t size : view.sizes)
+    factors.push_back({{}, Boundaries::whole(size)});
+  collectOptions();
+  if (isUnanimous()) {
+    for (auto [factor, list] : llvm::zip_equal(factors, options))
+      if (!list.empty())
+        factor = list.front().state;
+    return factors;
+  }
+
+  // Shorter lists of axes are options too: an axis may be wanted elsewhere.
+  int64_t ways = 1;
+  for (auto [factor, list] : llvm::enumerate(options)) {
+    bool evenOnly = view.rule->factors[factor].evenOnly;
+    for (size_t i = 0; i < list.size(); ++i) {
+      FactorState state = list[i].state;
+      if (state.axes.size() < 2)
+        continue;
+      Boundaries coarser = state.bounds.coarsen(problem.meshSizes[state.axes.back()]);
+      state.axes.pop_back();
+      if (!evenOnly || coarser.uniformShardSize())
+        addOption(factor, state.axes, coarser, list[i].isExact);
+    }
+    ways = std::min<int64_t>(kMaxWays + 1, ways * (list.size() + 1));
+  }
+  if (ways <= kMaxWays) {
+    SmallVector<FactorState, 8> best;
+    double bestCost = -1;
+    enumerate(0, factors, best, bestCost);
+    return best;
+  }
+  for (auto [i, list] : llvm::enumerate(options)) {
+    FactorState best = factors[i];
+    double bestCost = costOf(factors);
+    for (const Option &option : list) {
+      bool isFree = llvm::none_of(option.state.axes, [&](int64_t axis) {
+        return llvm::any_of(factors, [&](const FactorState &other) {
+          return llvm::is_contained(other.axes, axis);
+        });
+      });
+      if (!isFree)
+        continue;
+      factors[i] = option.state;
+      if (double cost = costOf(factors); cost < bestCost) {
+        bestCost = cost;
+        best = option.state;
+      }
+      factors[i] = {{}, Boundaries::whole(view.sizes[i])};
+    }
+    factors[i] = best;
+  }
+  return factors;
+}
+
+SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem, const OpNode &op) {
+  return Decider(problem, op).run();
+}

@@ -1,0 +1,48 @@
+//===- Passes.cpp - The pass and its pipeline -----------------------------===//
+#include "shardc/Propagation/Passes.h"
+#include "shardc/Propagation/Projection.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::propagation;
+
+namespace shardc {
+#define GEN_PASS_DEF_PROPAGATESHARDINGSPASS
+#include "shardc/Propagation/Passes.h.inc"
+} // namespace shardc
+
+static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh, bool noFallback, bool explain) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
+                                  << " blocks, expected one; run --spmd-import";
+  splitSharedSources(function);
+  FailureOr<Projection> projection = project(function, mesh);
+  if (failed(projection))
+    return failure();
+  propagate(projection->problem);
+  return writeBack(*projection, noFallback, explain);
+}
+
+namespace {
+struct PropagateShardingsPass final : shardc::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    spmd::MeshOp mesh = getOnlyMesh(getOperation());
+    if (!mesh)
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(propagateFunction(function, mesh, noFallback, explain)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+void shardc::buildPropagationPipeline(OpPassManager &pm, const PropagationOptions &options) {
+  pm.addPass(createPropagateShardingsPass({options.noFallback, options.explain}));
+  // Copies of constants that ended up alike become one again. No canonicaliser:
+  // what it builds has no sharding.
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyPropagatedPass());
+}

@@ -1,0 +1,220 @@
+//===- Problem.cpp - Propagation as plain data ----------------------------===//
+#include "shardc/Propagation/Problem.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace shardc;
+using namespace shardc::propagation;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+TensorState TensorState::open(ArrayRef<int64_t> shape, int64_t elementBytes) {
+  TensorState state;
+  state.shape.assign(shape.begin(), shape.end());
+  state.elementBytes = elementBytes;
+  for (int64_t size : shape)
+    state.dims.emplace_back().bounds = Boundaries::whole(size);
+  return state;
+}
+
+int64_t TensorState::bytes() const {
+  int64_t result = elementBytes;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(result, size, result))
+      return INT64_MAX;
+  return result;
+}
+
+int64_t TensorState::dimOfAxis(int64_t axis) const {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (llvm::is_contained(dim.axes, axis))
+      return i;
+  return -1;
+}
+
+int64_t Problem::addTensor(ArrayRef<int64_t> shape, int64_t elementBytes) {
+  tensors.push_back(TensorState::open(shape, elementBytes));
+  return tensors.size() - 1;
+}
+
+int64_t Problem::addOrigin(llvm::StringRef text) {
+  origins.push_back(text.str());
+  return origins.size() - 1;
+}
+
+void Problem::addEdge(int64_t from, int64_t to) {
+  OpNode &edge = ops.emplace_back();
+  edge.rule = identityRule(tensors[from].shape);
+  edge.operands = {from};
+  edge.results = {to};
+  edge.isEdge = true;
+}
+
+int64_t Problem::shards(ArrayRef<int64_t> axes) const {
+  int64_t result = 1;
+  for (int64_t axis : axes)
+    result *= meshSizes[axis];
+  return result;
+}
+
+SmallVector<int64_t, 4> Problem::allAxes() const {
+  return llvm::to_vector<4>(llvm::seq<int64_t>(0, meshSizes.size()));
+}
+
+void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
+                       ArrayRef<int64_t> sizes, bool open, int64_t priority,
+                       int64_t origin) {
+  TensorState &state = tensors[tensor];
+  DimState &target = state.dims[dim];
+  target.axes.assign(axes.begin(), axes.end());
+  target.origins.assign(axes.size(), origin);
+  target.open = open;
+  target.priority = priority;
+  if (axes.empty())
+    return;
+  target.strength = SizeStrength::Default;
+  target.bounds = Boundaries::balanced(state.shape[dim], shards(axes));
+  if (sizes.empty())
+    return;
+  target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
+  target.strength = SizeStrength::Explicit;
+}
+
+ShardingRule propagation::identityRule(ArrayRef<int64_t> shape) {
+  ShardingRule rule;
+  TensorRule tensor;
+  for (int64_t size : shape)
+    tensor.dims.push_back(IndexMap::identity(rule.addFactor(size)));
+  rule.operands.push_back(tensor);
+  rule.results.push_back(tensor);
+  return rule;
+}
+
+MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map) {
+  if (map.terms.empty())
+    return MapKind::None;
+  if (map.isIdentity())
+    return MapKind::Identity;
+  if (map.offset != 0 || map.baseDilation != 1)
+    return MapKind::Window;
+  int64_t inner = 1;
+  for (const IndexTerm &term : llvm::reverse(map.terms)) {
+    // Windows side by side are windows too: only a reshape keeps its blocks.
+    if (rule.factors[term.factor].size > 1 &&
+        (term.coefficient != inner || rule.factors[term.factor].kind == FactorKind::Reduction))
+      return MapKind::Window;
+    inner *= rule.factors[term.factor].size;
+  }
+  // Factors of size one do not change which elements are meant.
+  int64_t longer = llvm::count_if(map.terms, [&](const IndexTerm &term) {
+    return rule.factors[term.factor].size > 1;
+  });
+  return longer <= 1 && map.terms.size() == 1 ? MapKind::Identity
+                                              : MapKind::Merge;
+}
+
+RuleView::RuleView(const ShardingRule &rule) : rule(&rule) {
+  sizes = rule.factorSizes();
+  for (const Factor &factor : rule.factors)
+    canCut.push_back(factor.size > 1 &&
+                     factor.kind != FactorKind::NeedReplication);
+  SmallVector<bool, 8> inOperands(sizes.size(), false),
+      inResults(sizes.size(), false);
+  bool exact = true, hasDims = false;
+  auto view = [&](const TensorRule &tensor, SmallVector<bool, 8> &used) {
+    SmallVector<Dim, 4> dims;
+    for (const IndexMap &map : tensor.dims) {
+      Dim &dim = dims.emplace_back();
+      dim.kind = kindOf(rule, map);
+      dim.factor = shardingFactorOf(rule, map).value_or(-1);
+      exact &= dim.kind != MapKind::Window;
+      for (const IndexTerm &term : map.terms) {
+        used[term.factor] = true;
+        if (term.factor != dim.factor)
+          canCut[term.factor] = false;
+      }
+    }
+    return dims;
+  };
+  for (const TensorRule &tensor : rule.operands) {
+    operands.push_back(view(tensor, inOperands));
+    hasDims |= !tensor.dims.empty();
+  }
+  for (const TensorRule &tensor : rule.results)
+    results.push_back(view(tensor, inResults));
+  bool passes = true;
+  for (auto [i, factor] : llvm::enumerate(rule.factors)) {
+    if (factor.size <= 1)
+      continue;
+    isBroadcast |= hasDims && inResults[i] && !inOperands[i];
+    passes &= factor.kind == FactorKind::PassThrough;
+  }
+  isPassThrough = exact && passes && !isBroadcast;
+}
+
+/// True if `derived` leaves the work on much fewer ranks than `source` does.
+static bool isLopsided(const Boundaries &source, const Boundaries &derived) {
+  if (source.size() == 0 || derived.size() == 0)
+    return false;
+  double fair = 1.5 * double(source.maxShardSize()) * double(derived.size()) /
+                double(source.size());
+  return double(derived.maxShardSize()) > fair + 1;
+}
+
+Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
+                                      MapKind kind, int64_t factor,
+                                      const Boundaries &dim) {
+  if (kind == MapKind::Identity)
+    return dim;
+  Boundaries derived = factorBoundaries(map, factor, dim, {view.sizes.data(), view.sizes.size()});
+  if (isLopsided(dim, derived))
+    return Boundaries::balanced(view.sizes[factor], dim.numShards());
+  return derived;
+}
+
+Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
+                                      MapKind kind, int64_t factor,
+                                      const Boundaries &bounds,
+                                      int64_t dimSize) {
+  if (kind == MapKind::Identity)
+    return bounds;
+  Boundaries derived =
+      dimBoundaries(map, factor, bounds, dimSize, {view.sizes.data(), view.sizes.size()});
+  // A merged dim is cut between whole blocks, however long.
+  if (kind == MapKind::Window && isLopsided(bounds, derived))
+    return Boundaries::balanced(dimSize, bounds.numShards());
+  return derived;
+}
+
+bool propagation::sameLayout(const TensorState &a, const TensorState &b) {
+  for (auto [left, right] : llvm::zip_equal(a.dims, b.dims))
+    if (left.axes != right.axes || left.bounds != right.bounds)
+      return false;
+  return true;
+}
+
+double propagation::bytesMoved(const Problem &problem, const TensorState &from,
+                               const TensorState &to) {
+  if (sameLayout(from, to))
+    return 0;
+  // Of what all ranks need, how much they own: dims are independent.
+  double needed = double(to.elementBytes) * double(problem.numRanks());
+  double kept = 1;
+  for (auto [owner, target] : llvm::zip_equal(from.dims, to.dims)) {
+    double size = double(target.bounds.size());
+    double need = size / double(target.bounds.numShards());
+    needed *= need;
+    if (size == 0 || owner.axes.empty())
+      continue;
+    if (owner.axes != target.axes) {
+      kept /= double(owner.bounds.numShards());
+      continue;
+    }
+    double common = 0;
+    for (int64_t i = 0; i < owner.bounds.numShards(); ++i) {
+      Interval a = owner.bounds.shard(i), b = target.bounds.shard(i);
+      common += double(std::max<int64_t>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin)));
+    }
+    kept *= common / size;
+  }
+  return needed * (1 - kept);
+}

@@ -1,0 +1,295 @@
+//===- Projection.cpp - A function as a Problem ---------------------------===//
+//
+// One tensor for each value, except that the arguments of a loop's regions are
+// its results: a loop would otherwise move data in every turn. Everything else
+// that hands values on unchanged (operands and terminators of loops and
+// branches, constraints, returns) is an edge, so that a disagreement becomes
+// one reshard outside the loop.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Propagation/Projection.h"
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interfaces/Localization.h"
+#include "shardc/Support/UserLocation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::propagation;
+using spmd::ShardingAttr;
+
+spmd::DimShardingAttr Projection::toAttr(ArrayRef<int64_t> axes, const Boundaries &bounds) const {
+  SmallVector<StringAttr> names;
+  for (int64_t axis : axes)
+    names.push_back(mesh.getAxisNames()[axis]);
+  return spmd::DimShardingAttr::get(mesh.getContext(), names, bounds);
+}
+
+ShardingAttr Projection::toAttr(const TensorState &state) const {
+  SmallVector<spmd::DimShardingAttr> dims;
+  for (const DimState &dim : state.dims)
+    dims.push_back(toAttr(dim.axes, dim.bounds));
+  return ShardingAttr::get(mesh.getContext(), meshName, dims);
+}
+
+TensorState Projection::toState(ShardingAttr sharding, RankedTensorType type) const {
+  TensorState state = TensorState::open(type.getShape(), 1);
+  for (auto [dim, attr] : llvm::zip(state.dims, sharding.getDims())) {
+    for (StringAttr axis : attr.getAxes())
+      if (mesh.getAxisSize(axis) > 1)
+        dim.axes.push_back(mesh.getAxisIndex(axis));
+    dim.bounds = attr.getBoundaries(mesh, dim.bounds.size());
+  }
+  return state;
+}
+
+spmd::MeshOp propagation::getOnlyMesh(ModuleOp module) {
+  spmd::MeshOp found;
+  for (auto mesh : module.getOps<spmd::MeshOp>()) {
+    if (found) {
+      InFlightDiagnostic diag = mesh.emitError("module has a second mesh @") << mesh.getSymName()
+          << ", expected one; run --spmd-import to unite equal ones";
+      diag.attachNote(found.getLoc()) << "the first is @" << found.getSymName();
+      return {};
+    }
+    found = mesh;
+  }
+  if (!found)
+    module.emitError("module has no spmd.mesh; run --spmd-import, which adds an empty one");
+  return found;
+}
+
+SmallVector<Operation *> propagation::collectOps(func::FuncOp function) {
+  SmallVector<Operation *> ops;
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == function)
+      return WalkResult::advance();
+    ops.push_back(op);
+    if (op->getNumRegions() > 0 && !getControlFlow(op))
+      return WalkResult::skip();
+    return WalkResult::advance();
+  });
+  return ops;
+}
+
+static int64_t rankOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getRank() : 0;
+}
+
+FailureOr<std::optional<ShardingRule>> propagation::getRule(Operation *op) {
+  auto interface = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!interface)
+    return std::optional<ShardingRule>();
+  FailureOr<ShardingRule> rule = interface.getShardingRule();
+  if (failed(rule))
+    return std::optional<ShardingRule>();
+  auto fits = [](ArrayRef<TensorRule> tensors, TypeRange types) {
+    return tensors.size() == types.size() &&
+           llvm::all_of(llvm::zip(tensors, types), [](auto pair) {
+             return int64_t(std::get<0>(pair).dims.size()) == rankOf(std::get<1>(pair));
+           });
+  };
+  if (!fits(rule->operands, op->getOperandTypes()) || !fits(rule->results, op->getResultTypes()))
+    return op->emitOpError() << "has a sharding rule that does not fit it: " << rule->str()
+                             << "; this is a mistake in shardc, please report it";
+  return std::optional<ShardingRule>(std::move(*rule));
+}
+
+void propagation::splitSharedSources(func::FuncOp function) {
+  for (Operation *op : collectOps(function)) {
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        op->hasTrait<OpTrait::IsTerminator>() || rankOf(op->getResult(0).getType()) == 0 ||
+        !llvm::all_of(op->getOperandTypes(), [](Type type) { return rankOf(type) == 0; }))
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getResult(0).getUses(), op->use_empty() ? 0 : 1)))
+      use.set(builder.clone(*op)->getResult(0));
+  }
+}
+
+namespace {
+
+class Projector {
+public:
+  Projector(func::FuncOp function, spmd::MeshOp mesh) {
+    p.function = function;
+    p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
+    p.mesh = mesh.getMesh();
+    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(), p.mesh.getAxisSizes().end());
+  }
+  LogicalResult run();
+  Projection p;
+
+private:
+  LogicalResult addTensor(Value value, Location loc);
+  LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
+                         const Twine &origin, bool mayBePartial);
+  LogicalResult addOp(Operation *op);
+  void addEdge(Value from, int64_t to);
+};
+
+} // namespace
+
+/// Bytes of one element; predicates take one each.
+static int64_t elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  return type.isIntOrFloat() ? std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8) : 8;
+}
+
+LogicalResult Projector::addTensor(Value value, Location loc) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return success();
+  if (!type.hasStaticShape())
+    return emitError(loc) << "unsupported: " << type << " has a dynamic shape; propagation needs static ones";
+  p.tensorOf[value] = p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
+  return success();
+}
+
+LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
+                                  const Twine &origin, bool mayBePartial) {
+  if (sharding.getMesh() != p.meshName)
+    return emitError(loc) << "sharding is over mesh " << sharding.getMesh() << ", expected " << p.meshName;
+  int64_t originNumber = p.problem.addOrigin(origin.str());
+  for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
+    if (dim.getDynamicSizes())
+      return emitError(loc) << "unsupported: sizes of dim " << i
+                            << " are dynamic; give them in the sharding, as {\"x\" sizes [..]}";
+    SmallVector<int64_t> axes;
+    for (StringAttr axis : dim.getAxes())
+      if (p.mesh.getAxisSize(axis) > 1)
+        axes.push_back(p.mesh.getAxisIndex(axis));
+    ArrayRef<int64_t> sizes;
+    if (dim.getSizes())
+      sizes = dim.getSizes().asArrayRef();
+    p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(), std::max<int64_t>(0, dim.getPriority()), originNumber);
+  }
+  for (StringAttr axis : sharding.getReplicated())
+    if (p.mesh.getAxisSize(axis) > 1)
+      p.problem.tensors[tensor].locked.push_back(p.mesh.getAxisIndex(axis));
+  for (spmd::PartialAxisAttr partial : sharding.getPartial()) {
+    if (p.mesh.getAxisSize(partial.getAxis()) <= 1)
+      continue;
+    if (!mayBePartial)
+      return emitError(loc) << "unsupported: a value that is asked to stay partial along \""
+                            << partial.getAxis().getValue() << "\"; only arguments may be partial";
+    p.problem.tensors[tensor].locked.push_back(p.mesh.getAxisIndex(partial.getAxis()));
+    p.partial[tensor].push_back(partial);
+  }
+  return success();
+}
+
+void Projector::addEdge(Value from, int64_t to) {
+  auto found = p.tensorOf.find(from);
+  if (found == p.tensorOf.end() || found->second == to || p.problem.tensors[to].dims.empty())
+    return;
+  p.problem.addEdge(found->second, to);
+}
+
+/// The function argument as a user knows it: `argument 0 "x"`.
+static std::string describeArgument(func::FuncOp function, unsigned number) {
+  std::string text = "argument " + std::to_string(number);
+  if (auto name = function.getArgAttrOfType<StringAttr>(number, "spmd.name"))
+    text += " \"" + name.str() + '"';
+  return text;
+}
+
+LogicalResult Projector::addOp(Operation *op) {
+  if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+    for (auto [from, to] : flow->edges)
+      if (auto result = dyn_cast<OpResult>(to))
+        if (auto found = p.tensorOf.find(result); found != p.tensorOf.end())
+          addEdge(from, found->second);
+    return success();
+  }
+  if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
+    for (auto [value, tensor] : llvm::zip(returnOp.getOperands(), p.resultTensors))
+      if (tensor >= 0)
+        addEdge(value, tensor);
+    return success();
+  }
+  if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
+    int64_t tensor = p.tensorOf.lookup(op->getResult(0));
+    auto constrain = dyn_cast<spmd::ConstrainOp>(op);
+    ShardingAttr sharding = constrain ? constrain.getSharding() : cast<spmd::ReshardOp>(op).getTarget();
+    if (failed(annotate(tensor, sharding, op->getLoc(),
+                        "the constraint at " + userLocation(op->getLoc()), false)))
+      return failure();
+    addEdge(op->getOperand(0), tensor);
+    return success();
+  }
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  FailureOr<std::optional<ShardingRule>> rule = getRule(op);
+  if (failed(rule))
+    return failure();
+  if (!*rule)
+    return success();
+  p.nodeOf[op] = p.problem.ops.size();
+  OpNode &node = p.problem.ops.emplace_back();
+  node.rule = std::move(**rule);
+  auto numberOf = [&](Value value) {
+    auto found = p.tensorOf.find(value);
+    return found == p.tensorOf.end() ? int64_t(-1) : found->second;
+  };
+  for (Value operand : op->getOperands())
+    node.operands.push_back(numberOf(operand));
+  for (Value result : op->getResults())
+    node.results.push_back(numberOf(result));
+  node.hasSingleUse = llvm::all_of(op->getResults(), [](Value result) { return result.hasOneUse(); });
+  return success();
+}
+
+LogicalResult Projector::run() {
+  func::FuncOp function = p.function;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (failed(addTensor(argument, argument.getLoc())))
+      return failure();
+    auto sharding = function.getArgAttrOfType<ShardingAttr>(number, spmd::kShardingAttrName);
+    if (sharding && p.tensorOf.contains(argument) &&
+        failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(), describeArgument(function, number), true)))
+      return failure();
+  }
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    p.resultTensors.push_back(-1);
+    if (!tensor || !tensor.hasStaticShape())
+      continue;
+    p.resultTensors.back() = p.problem.addTensor(tensor.getShape(), elementBytes(tensor.getElementType()));
+    auto sharding = function.getResultAttrOfType<ShardingAttr>(i, spmd::kShardingAttrName);
+    if (sharding && failed(annotate(p.resultTensors.back(), sharding, function.getLoc(),
+                                    "result " + Twine(i), false)))
+      return failure();
+  }
+
+  p.ops = collectOps(function);
+  for (Operation *op : p.ops) {
+    for (Value result : op->getResults())
+      if (failed(addTensor(result, op->getLoc())))
+        return failure();
+    auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt;
+    if (!flow || !flow->isLoop)
+      continue;
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        if (argument.getArgNumber() < op->getNumResults())
+          if (auto found = p.tensorOf.find(op->getResult(argument.getArgNumber())); found != p.tensorOf.end())
+            p.tensorOf[argument] = found->second;
+  }
+  for (Operation *op : p.ops)
+    if (failed(addOp(op)))
+      return failure();
+  return success();
+}
+
+FailureOr<Projection> propagation::project(func::FuncOp function, spmd::MeshOp mesh) {
+  Projector projector(function, mesh);
+  if (failed(projector.run()))
+    return failure();
+  return std::move(projector.p);
+}

@@ -1,0 +1,296 @@
+//===- WriteBack.cpp - The answer, into the IR ----------------------------===//
+//
+// Ops in order. A value has the layout of its tensor; where an op makes it
+// otherwise, a reshard stands after the op, and where an op needs it otherwise,
+// before the op: in the block of the value, so that a loop or a branch that
+// uses it does not move it again.
+//
+//===----------------------------------------------------------------------===//
+#include "Reasons.h"
+#include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Support/UserLocation.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::propagation;
+using spmd::ShardingAttr;
+
+namespace {
+
+class Writer {
+public:
+  Writer(Projection &p, bool noFallback, bool explain)
+      : p(p), builder(p.function.getContext()), noFallback(noFallback), explain(explain) {}
+  LogicalResult run();
+
+private:
+  void writeRuled(Operation *op, const OpNode &node);
+  LogicalResult writeGathered(Operation *op);
+  void writeControlFlow(Operation *op, const ControlFlow &flow);
+  void writeYield(Operation *terminator);
+  /// Lets `operand` arrive in the layout of the result that it becomes.
+  void handOn(OpOperand &operand, OpResult result, StringRef what);
+  void writeConstraint(Operation *op);
+  void writeReturn(func::ReturnOp op);
+  void explainArguments();
+  void joinReshards();
+
+  bool hasTensor(Value value) const { return p.tensorOf.contains(value); }
+  const TensorState &stateOf(Value value) const {
+    return p.problem.tensors[p.tensorOf.find(value)->second];
+  }
+  /// The sharding that `value` has where it stands now.
+  ShardingAttr shardingOf(Value value) const;
+  /// `value` in the layout `target` for `user`; itself if it is so already.
+  Value arrive(Value value, const TensorState &target, Operation *user,
+               const ShardingRule *rule, ArrayRef<RuleView::Dim> dims, const Twine &who);
+  /// Records that `result` is made as `computed`, and reshards it to its own layout.
+  void depart(OpResult result, const TensorState &computed, const ShardingRule *rule,
+              ArrayRef<RuleView::Dim> dims);
+  spmd::ReshardOp reshard(Value value, ShardingAttr source, ShardingAttr target, Location loc,
+                          const std::string &reason, const TensorState &from, const TensorState &to);
+
+  Projection &p;
+  OpBuilder builder;
+  bool noFallback, explain;
+  DenseMap<std::pair<Value, Attribute>, Value> arrived;
+};
+
+} // namespace
+
+ShardingAttr Writer::shardingOf(Value value) const {
+  int64_t tensor = p.tensorOf.find(value)->second;
+  ShardingAttr sharding = p.toAttr(p.problem.tensors[tensor]);
+  auto found = p.partial.find(tensor);
+  if (found == p.partial.end())
+    return sharding;
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), sharding.getDims(), {}, found->second);
+}
+
+spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source, ShardingAttr target, Location loc,
+                                const std::string &reason, const TensorState &from, const TensorState &to) {
+  auto op = spmd::ReshardOp::create(builder, loc, value.getType(), value, source, target,
+                                    builder.getStringAttr(reason));
+  op->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
+  if (explain) {
+    InFlightDiagnostic remark = op->emitRemark("moves ")
+        << int64_t(bytesMoved(p.problem, from, to)) << " bytes: " << reason;
+    for (const TensorState *state : {&from, &to})
+      for (const DimState &dim : state->dims)
+        for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
+          if (origin >= 0)
+            remark.attachNote() << '"' << p.mesh.getAxisNames()[axis].getValue()
+                                << "\" comes from " << p.problem.origins[origin];
+  }
+  return op;
+}
+
+Value Writer::arrive(Value value, const TensorState &target, Operation *user, const ShardingRule *rule,
+                     ArrayRef<RuleView::Dim> dims, const Twine &who) {
+  const TensorState &state = stateOf(value);
+  ShardingAttr source = shardingOf(value), wanted = p.toAttr(target);
+  if (source == wanted)
+    return value;
+  Value &known = arrived[{value, wanted}];
+  if (known)
+    return known;
+  Block *block = value.getParentBlock();
+  builder.setInsertionPoint(block->findAncestorOpInBlock(*user));
+  std::string reason = describeDifference(p, state, target, rule, dims);
+  if (reason.empty())
+    reason = "is still to be combined";
+  known = reshard(value, source, wanted, user->getLoc(), who.str() + ' ' + reason, state, target);
+  return known;
+}
+
+void Writer::depart(OpResult result, const TensorState &computed, const ShardingRule *rule,
+                    ArrayRef<RuleView::Dim> dims) {
+  ShardingAttr made = p.toAttr(computed), wanted = shardingOf(result);
+  spmd::setSharding(result, made);
+  if (made == wanted)
+    return;
+  Operation *op = result.getOwner();
+  builder.setInsertionPointAfter(op);
+  std::string reason = ("result " + Twine(result.getResultNumber()) + " of '" +
+                        op->getName().getStringRef() + "' ").str() +
+                       describeDifference(p, computed, stateOf(result), rule, dims);
+  spmd::ReshardOp moved = reshard(result, made, wanted, op->getLoc(), reason, computed, stateOf(result));
+  result.replaceAllUsesExcept(moved.getResult(), moved);
+  p.tensorOf[moved.getResult()] = p.tensorOf[result];
+}
+
+static std::string describeOperand(Operation *op, unsigned number) {
+  return ("operand " + Twine(number) + " of '" + op->getName().getStringRef() + "'").str();
+}
+
+void Writer::writeRuled(Operation *op, const OpNode &node) {
+  RuleView view(node.rule);
+  SmallVector<FactorState, 8> factors = decideFactors(p.problem, node);
+  SmallVector<Attribute> attrs;
+  for (const FactorState &factor : factors)
+    attrs.push_back(p.toAttr(factor.axes, factor.bounds));
+  op->setAttr(spmd::kFactorsAttrName, builder.getArrayAttr(attrs));
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!hasTensor(value))
+      continue;
+    unsigned number = operand.getOperandNumber();
+    TensorState target = impliedOperand(p.problem, view, factors, number, stateOf(value));
+    operand.set(arrive(value, target, op, &node.rule, view.operands[number], describeOperand(op, number)));
+  }
+  for (OpResult result : op->getResults()) {
+    if (!hasTensor(result))
+      continue;
+    unsigned number = result.getResultNumber();
+    depart(result, impliedResult(p.problem, view, factors, number, stateOf(result)), &node.rule,
+           view.results[number]);
+  }
+}
+
+LogicalResult Writer::writeGathered(Operation *op) {
+  double gathered = 0;
+  for (Value operand : op->getOperands())
+    if (hasTensor(operand)) {
+      const TensorState &state = stateOf(operand);
+      gathered += bytesMoved(p.problem, state, TensorState::open(state.shape, state.elementBytes));
+    }
+  if (gathered > 0) {
+    InFlightDiagnostic diag = noFallback ? op->emitError() : op->emitRemark();
+    diag << "gathered: '" << op->getName().getStringRef() << "' at " << userLocation(op->getLoc())
+         << " has no sharding rule, " << int64_t(gathered) << " bytes";
+    if (noFallback)
+      return diag << "; leave out no-fallback to allow it, or constrain its operands to be whole";
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!hasTensor(value))
+      continue;
+    const TensorState &state = stateOf(value);
+    operand.set(arrive(value, TensorState::open(state.shape, state.elementBytes), op, nullptr, {},
+                       describeOperand(op, operand.getOperandNumber()) + ", which has no sharding rule,"));
+  }
+  for (OpResult result : op->getResults())
+    if (hasTensor(result)) {
+      const TensorState &state = stateOf(result);
+      depart(result, TensorState::open(state.shape, state.elementBytes), nullptr, {});
+    }
+  return success();
+}
+
+void Writer::handOn(OpOperand &operand, OpResult result, StringRef what) {
+  Value value = operand.get();
+  if (!hasTensor(value) || !hasTensor(result))
+    return;
+  operand.set(arrive(value, stateOf(result), operand.getOwner(), nullptr, {},
+                     what + " " + Twine(result.getResultNumber()) + " of '" +
+                         result.getOwner()->getName().getStringRef() + "'"));
+}
+
+void Writer::writeControlFlow(Operation *op, const ControlFlow &flow) {
+  for (OpResult result : op->getResults())
+    if (hasTensor(result))
+      spmd::setSharding(result, shardingOf(result));
+  if (flow.isLoop)
+    for (auto [operand, result] : llvm::zip(op->getOpOperands(), op->getResults()))
+      handOn(operand, result, "operand");
+}
+
+/// What a region yields takes the layout of the results. A loop's condition
+/// yields a predicate, which has no dims.
+void Writer::writeYield(Operation *terminator) {
+  Operation *parent = terminator->getParentOp();
+  std::optional<ControlFlow> flow = getControlFlow(parent);
+  if (!flow || (flow->isLoop && terminator->getParentRegion()->getRegionNumber() == 0))
+    return;
+  for (auto [operand, result] : llvm::zip(terminator->getOpOperands(), parent->getResults()))
+    handOn(operand, result, "the value yielded for result");
+}
+
+void Writer::writeConstraint(Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  Value moved = arrive(input, stateOf(result), op, nullptr, {}, "the value constrained here");
+  result.replaceAllUsesWith(moved);
+  // The same reshard may serve several constraints that ask for one layout.
+  if (moved != input)
+    p.tensorOf[moved] = p.tensorOf[result];
+}
+
+void Writer::writeReturn(func::ReturnOp op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    int64_t tensor = p.resultTensors[operand.getOperandNumber()];
+    if (tensor < 0)
+      continue;
+    const TensorState &target = p.problem.tensors[tensor];
+    operand.set(arrive(operand.get(), target, op, nullptr, {},
+                       "result " + Twine(operand.getOperandNumber()) + " of @" + p.function.getSymName()));
+    p.function.setResultAttr(operand.getOperandNumber(), spmd::kShardingAttrName, p.toAttr(target));
+  }
+}
+
+void Writer::explainArguments() {
+  for (BlockArgument argument : p.function.getArguments()) {
+    if (!hasTensor(argument) ||
+        p.function.getArgAttr(argument.getArgNumber(), spmd::kShardingAttrName))
+      continue;
+    for (auto [i, dim] : llvm::enumerate(stateOf(argument).dims))
+      for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
+        if (origin >= 0)
+          emitRemark(argument.getLoc())
+              << "argument " << argument.getArgNumber() << " is cut along \""
+              << p.mesh.getAxisNames()[axis].getValue() << "\" in dim " << i << ", which comes from "
+              << p.problem.origins[origin];
+  }
+}
+
+/// A reshard of a reshard that nobody else uses goes there at once, or nowhere.
+void Writer::joinReshards() {
+  SmallVector<spmd::ReshardOp> reshards;
+  p.function.walk([&](spmd::ReshardOp op) { reshards.push_back(op); });
+  for (spmd::ReshardOp op : reshards) {
+    auto first = op.getInput().getDefiningOp<spmd::ReshardOp>();
+    if (!first || !first->hasOneUse() || first->getBlock() != op->getBlock())
+      continue;
+    op.setSourceAttr(first.getSource());
+    op.getInputMutable().assign(first.getInput());
+  }
+  for (spmd::ReshardOp op : llvm::reverse(reshards)) {
+    if (op.getSource() == op.getTarget())
+      op.getResult().replaceAllUsesWith(op.getInput());
+    if (op->use_empty())
+      op->erase();
+  }
+}
+
+LogicalResult Writer::run() {
+  if (explain)
+    explainArguments();
+  for (BlockArgument argument : p.function.getArguments())
+    if (hasTensor(argument))
+      p.function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName, shardingOf(argument));
+  SmallVector<Operation *> gone;
+  for (Operation *op : p.ops) {
+    if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+      writeControlFlow(op, *flow);
+    } else if (auto node = p.nodeOf.find(op); node != p.nodeOf.end()) {
+      writeRuled(op, p.problem.ops[node->second]);
+    } else if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
+      writeConstraint(op);
+      gone.push_back(op);
+    } else if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
+      writeReturn(returnOp);
+    } else if (op->hasTrait<OpTrait::IsTerminator>()) {
+      writeYield(op);
+    } else if (failed(writeGathered(op))) {
+      return failure();
+    }
+  }
+  for (Operation *op : llvm::reverse(gone))
+    op->erase();
+  joinReshards();
+  return success();
+}
+
+LogicalResult propagation::writeBack(Projection &projection, bool noFallback, bool explain) {
+  return Writer(projection, noFallback, explain).run();
+}
