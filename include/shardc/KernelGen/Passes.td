@@ -64,6 +64,15 @@ def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp">
   let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
 }
 
+def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::FuncOp"> {
+  let summary = "Turn copies of buffers and named linalg ops into linalg.generic.";
+  let description = [{
+    Before: `memref.copy` and named linalg ops on memrefs. After: `linalg.generic`. A copy of a
+    buffer onto itself is dropped.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
   let summary = "Replace functions of the math dialect by polynomials.";
   let description = [{

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
@@ -145,29 +144,6 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   return found;
 }
 
-/// memref.copy as a structured op, so that it is vectorised and bounded by rows.
-static void generalizeCopies(Operation *root) {
-  SmallVector<memref::CopyOp> copies;
-  root->walk([&](memref::CopyOp op) { copies.push_back(op); });
-  for (memref::CopyOp op : copies) {
-    auto source = dyn_cast<MemRefType>(op.getSource().getType());
-    auto target = dyn_cast<MemRefType>(op.getTarget().getType());
-    if (!source || !target)
-      continue;
-    OpBuilder b(op);
-    if (op.getSource() != op.getTarget()) {
-      SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(source.getRank()));
-      SmallVector<utils::IteratorType> kinds(source.getRank(),
-                                             utils::IteratorType::parallel);
-      linalg::GenericOp::create(b, op.getLoc(), op.getSource(), op.getTarget(), maps, kinds,
-                                [](OpBuilder &inner, Location loc, ValueRange arguments) {
-                                  linalg::YieldOp::create(inner, loc, arguments[0]);
-                                });
-    }
-    op.erase();
-  }
-}
-
 static void generate(linalg::GenericOp op, unsigned vectorBits) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
@@ -206,17 +182,6 @@ struct GenerateCpuKernelsPass final
     : shardc::impl::GenerateCpuKernelsPassBase<GenerateCpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
-    generalizeCopies(getOperation());
-    IRRewriter rewriter(&getContext());
-    SmallVector<linalg::LinalgOp> named;
-    getOperation().walk([&](linalg::LinalgOp op) {
-      if (!isa<linalg::GenericOp>(op))
-        named.push_back(op);
-    });
-    for (linalg::LinalgOp op : named) {
-      rewriter.setInsertionPoint(op);
-      (void)linalg::generalizeNamedOp(rewriter, op);
-    }
     // Reductions first: they take fills and epilogues with them.
     for (bool reductions : {true, false}) {
       SmallVector<linalg::GenericOp> ops;

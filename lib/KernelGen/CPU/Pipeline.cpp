@@ -82,6 +82,7 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
   pm.addNestedPass<func::FuncOp>(createAnchorLoopValuesPass());
   addBufferization(pm);
+  pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
   if (options.optimize) {
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
@@ -110,7 +111,10 @@ void buildCpuToLLVMPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   // What has no polynomial becomes an intrinsic, the rest a call of libm.
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(arith::createArithExpandOpsPass());
+  // Conversions to bfloat16 are calls of a runtime library on most CPUs.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
