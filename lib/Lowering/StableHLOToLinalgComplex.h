@@ -1,0 +1,40 @@
+//===- StableHLOToLinalgComplex.h - Complex numbers on scalars --*- C++ -*-===//
+//
+// Each function takes and returns scalars of complex<f32> or complex<f64> and
+// emits arithmetic on their parts; of the complex dialect only create, re and
+// im remain.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H
+#define SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H
+
+#include "StableHLOToLinalg.h"
+
+namespace shardc::lowering {
+
+using ComplexFunction = mlir::Value (*)(mlir::ImplicitLocOpBuilder &, mlir::ValueRange);
+
+mlir::Value complexAdd(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSubtract(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexMultiply(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexDivide(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexPower(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexNegate(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSign(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexExp(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexExpm1(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexLog(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexLog1p(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSqrt(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexRsqrt(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSine(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexCosine(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexTan(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexTanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexLogistic(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+/// The modulus, a float.
+mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+
+} // namespace shardc::lowering
+
+#endif // SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H

@@ -1,0 +1,313 @@
+//===- StableHLOToLinalgReductions.cpp - reduce, reduce_window ------------===//
+//
+// StableHLO asks that body and init value form a monoid, so order is free and a
+// window as long as its axis may be a running sum. Sums and products of floats
+// narrower than 32 bits accumulate in f32.
+//
+//===----------------------------------------------------------------------===//
+#include "StableHLOToLinalg.h"
+
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::lowering;
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A reduction body on elements, with the types it accumulates in.
+struct Reducer {
+  Lowerer &l;
+  Region &region;
+  Operation *wideOp = nullptr; // an add or multiply of narrow floats
+  SmallVector<Type> types;     // of the accumulators
+
+  Reducer(Lowerer &l, Region &region, TypeRange results);
+
+  /// The init values, in the accumulators' types.
+  SmallVector<Value> init(ValueRange sources);
+  /// Combines accumulators with elements of the inputs' types.
+  SmallVector<Value> combine(ValueRange accumulators, ValueRange elements);
+  /// Rounds an accumulated tensor to what the result's type is.
+  Value finish(Value tensor, Type element);
+};
+} // namespace
+
+Reducer::Reducer(Lowerer &l, Region &region, TypeRange results) : l(l), region(region) {
+  for (Type type : results)
+    types.push_back(signlessType(elementType(type)));
+  auto narrow = types.size() == 1 ? dyn_cast<FloatType>(types[0]) : nullptr;
+  Block &block = region.front();
+  Operation &first = block.front();
+  if (!narrow || narrow.getWidth() >= 32 || !isa<stablehlo::AddOp, stablehlo::MulOp>(first) ||
+      first.getNextNode() != block.getTerminator() ||
+      block.getTerminator()->getOperand(0) != first.getResult(0))
+    return;
+  bool ofBoth = (first.getOperand(0) == block.getArgument(0) &&
+                 first.getOperand(1) == block.getArgument(1)) ||
+                (first.getOperand(0) == block.getArgument(1) &&
+                 first.getOperand(1) == block.getArgument(0));
+  if (!ofBoth)
+    return;
+  wideOp = &first;
+  types[0] = computeType(narrow);
+}
+
+SmallVector<Value> Reducer::init(ValueRange sources) {
+  SmallVector<Value> values;
+  for (auto [source, type] : llvm::zip(sources, types)) {
+    Value value = l.scalar(source);
+    values.push_back(wideOp ? castFloat(l.b, value, type) : value);
+  }
+  return values;
+}
+
+SmallVector<Value> Reducer::combine(ValueRange accumulators, ValueRange elements) {
+  if (wideOp) {
+    Value element = castFloat(l.b, elements[0], types[0]);
+    if (isa<stablehlo::AddOp>(wideOp))
+      return {arith::AddFOp::create(l.b, accumulators[0], element).getResult()};
+    return {arith::MulFOp::create(l.b, accumulators[0], element).getResult()};
+  }
+  SmallVector<Value> args(accumulators);
+  args.append(elements.begin(), elements.end());
+  return l.scalarRegion(region, args);
+}
+
+Value Reducer::finish(Value tensor, Type element) {
+  Type wanted = signlessType(element);
+  if (elementType(tensor.getType()) == wanted)
+    return tensor;
+  return l.map(tensor, l.empty(l.sizes(tensor), wanted), [&](ValueRange args) -> SmallVector<Value> {
+    return {castFloat(l.b, args[0], wanted)};
+  });
+}
+
+// One generic over `inputs` and what else `extra` brings along; results in
+// source types.
+static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer, ValueRange ins,
+                                   size_t elements, ArrayRef<OpFoldResult> sizes,
+                                   ValueRange initValues, ArrayRef<AffineMap> maps,
+                                   ArrayRef<utils::IteratorType> iterators) {
+  SmallVector<Value> outs;
+  for (Value init : reducer.init(initValues))
+    outs.push_back(l.filled(sizes, init));
+  bool ok = true;
+  SmallVector<Value> sums =
+      l.generic(ins, outs, maps, iterators, [&](ValueRange args) -> SmallVector<Value> {
+        ValueRange accumulators = args.drop_front(ins.size());
+        SmallVector<Value> next = reducer.combine(accumulators, args.take_front(elements));
+        ok = next.size() == outs.size();
+        return ok ? next : SmallVector<Value>(accumulators);
+      });
+  for (auto [result, sum] : llvm::zip(op->getResults(), sums))
+    l.set(result, reducer.finish(sum, elementType(result.getType())));
+  return success(ok);
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
+  MLIRContext *ctx = l.b.getContext();
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  int64_t rank = type.getRank();
+  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  SmallVector<int64_t> kept;
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::reduction);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(op.getDimensions(), dim)) {
+      kept.push_back(dim);
+      iterators[dim] = utils::IteratorType::parallel;
+    }
+  SmallVector<Value> ins;
+  SmallVector<AffineMap> maps;
+  for (Value input : op.getInputs()) {
+    View seen = l.view(input, /*throughBroadcasts=*/false);
+    ins.push_back(l.viewBase(seen));
+    SmallVector<AffineExpr> exprs;
+    for (int64_t dim : seen.dims)
+      exprs.push_back(getAffineDimExpr(dim, ctx));
+    maps.push_back(AffineMap::get(rank, 0, exprs, ctx));
+  }
+  SmallVector<AffineExpr> out;
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : kept) {
+    out.push_back(getAffineDimExpr(dim, ctx));
+    sizes.push_back(l.size(l.tensor(op.getInputs().front()), dim));
+  }
+  maps.append(op.getNumResults(), AffineMap::get(rank, 0, out, ctx));
+  return emitReduction(l, op, reducer, ins, ins.size(), sizes, op.getInitValues(), maps, iterators);
+}
+
+//===----------------------------------------------------------------------===//
+// reduce_window
+//===----------------------------------------------------------------------===//
+
+// The one dim along which a window of stride one, as long as the axis and
+// padded on one side to reach its end, makes a running reduction.
+static std::optional<std::pair<int64_t, bool>> runningDim(stablehlo::ReduceWindowOp op) {
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  std::optional<std::pair<int64_t, bool>> result;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t window = op.getWindowDimensions()[dim];
+    auto [low, high] = op.getPaddingOrZeros()[dim];
+    if (op.getWindowStridesOrOnes()[dim] != 1 || op.getBaseDilationsOrOnes()[dim] != 1 ||
+        (window > 1 && op.getWindowDilationsOrOnes()[dim] != 1))
+      return std::nullopt;
+    if (window == 1 && low == 0 && high == 0)
+      continue;
+    bool forward = low == window - 1 && high == 0, backward = low == 0 && high == window - 1;
+    if (result || window != type.getDimSize(dim) || !(forward || backward))
+      return std::nullopt;
+    result = {dim, backward};
+  }
+  return result;
+}
+
+// Along the last dim: a scalar loop for each line. Else one row after another,
+// so that the other dims stay vectors.
+static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op, int64_t axis,
+                                  bool backward) {
+  ImplicitLocOpBuilder &b = l.b;
+  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  SmallVector<Value> inputs =
+      llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
+  SmallVector<OpFoldResult> sizes = l.sizes(inputs.front());
+  int64_t rank = sizes.size();
+  size_t count = inputs.size();
+  SmallVector<Value> init = reducer.init(op.getInitValues()), outs;
+  for (Type type : reducer.types)
+    outs.push_back(l.empty(sizes, type));
+  Value last = l.value(l.affine(b.getAffineSymbolExpr(0) - 1, sizes[axis]));
+  auto position = [&](Value step) -> Value {
+    return backward ? arith::SubIOp::create(b, last, step).getResult() : step;
+  };
+  bool ok = true;
+  auto next = [&](ValueRange accumulators, ValueRange elements) {
+    SmallVector<Value> values = reducer.combine(accumulators, elements);
+    ok &= values.size() == count;
+    return ok ? values : SmallVector<Value>(accumulators);
+  };
+  SmallVector<Value> results;
+  if (axis == rank - 1) {
+    results = l.loops(ArrayRef(sizes).drop_back(), outs, [&](ValueRange ivs, ValueRange tensors) {
+      SmallVector<Value> carried(tensors);
+      carried.append(init);
+      SmallVector<Value> line = l.loops(sizes.back(), carried, [&](ValueRange step, ValueRange now) {
+        SmallVector<Value> at(ivs), elements;
+        at.push_back(position(step[0]));
+        for (Value input : inputs)
+          elements.push_back(tensor::ExtractOp::create(b, input, at));
+        SmallVector<Value> sums = next(now.drop_front(count), elements), then;
+        for (auto [sum, tensor] : llvm::zip(sums, now))
+          then.push_back(tensor::InsertOp::create(b, sum, tensor, at));
+        then.append(sums);
+        return then;
+      });
+      line.truncate(count);
+      return line;
+    });
+  } else {
+    SmallVector<OpFoldResult> rowSizes(sizes);
+    rowSizes.erase(rowSizes.begin() + axis);
+    SmallVector<Value> carried(outs);
+    for (Value value : init)
+      carried.push_back(l.filled(rowSizes, value));
+    SmallVector<int64_t> shape(cast<RankedTensorType>(inputs.front().getType()).getShape());
+    shape.erase(shape.begin() + axis);
+    results = l.loops(sizes[axis], carried, [&](ValueRange step, ValueRange now) {
+      SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), ones(rank, b.getIndexAttr(1));
+      SmallVector<OpFoldResult> extents(sizes);
+      offsets[axis] = position(step[0]);
+      extents[axis] = b.getIndexAttr(1);
+      SmallVector<Value> rows;
+      for (Value input : inputs)
+        rows.push_back(tensor::ExtractSliceOp::create(
+            b, RankedTensorType::get(shape, elementType(input.getType())), input, offsets, extents,
+            ones));
+      SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(rank - 1));
+      SmallVector<utils::IteratorType> iterators(rank - 1, utils::IteratorType::parallel);
+      SmallVector<Value> sums = l.generic(
+          rows, now.drop_front(count), maps, iterators, [&](ValueRange args) {
+            return next(args.drop_front(count), args.take_front(count));
+          });
+      SmallVector<Value> then;
+      for (auto [sum, tensor] : llvm::zip(sums, now))
+        then.push_back(tensor::InsertSliceOp::create(b, sum, tensor, offsets, extents, ones));
+      then.append(sums);
+      return then;
+    });
+  }
+  for (auto [result, sum] : llvm::zip(op.getResults(), results))
+    l.set(result, reducer.finish(sum, elementType(result.getType())));
+  return success(ok);
+}
+
+static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op) {
+  if (auto running = runningDim(op))
+    return lowerRunning(l, op, running->first, running->second);
+  ImplicitLocOpBuilder &b = l.b;
+  MLIRContext *ctx = b.getContext();
+  auto type = cast<RankedTensorType>(signlessType(op.getResultTypes().front()));
+  int64_t rank = type.getRank();
+  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  SmallVector<OpFoldResult> low, high;
+  SmallVector<int64_t> interior;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    auto [before, after] = op.getPaddingOrZeros()[dim];
+    low.push_back(b.getIndexAttr(before));
+    high.push_back(b.getIndexAttr(after));
+    interior.push_back(op.getBaseDilationsOrOnes()[dim] - 1);
+  }
+  SmallVector<Value> ins;
+  for (auto [input, init] : llvm::zip(op.getInputs(), op.getInitValues()))
+    ins.push_back(l.pad(l.tensor(input), l.scalar(init), low, high, interior));
+
+  SmallVector<int64_t> window;
+  SmallVector<AffineExpr> inExprs, windowExprs;
+  SmallVector<OpFoldResult> sizes;
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t stride = op.getWindowStridesOrOnes()[dim], extent = op.getWindowDimensions()[dim];
+    int64_t dilation = op.getWindowDilationsOrOnes()[dim];
+    AffineExpr expr = getAffineDimExpr(dim, ctx) * stride;
+    if (extent != 1) {
+      AffineExpr k = getAffineDimExpr(rank + window.size(), ctx);
+      window.push_back(extent);
+      windowExprs.push_back(k);
+      expr = expr + k * dilation;
+    }
+    inExprs.push_back(expr);
+    OpFoldResult size = b.getIndexAttr(type.getDimSize(dim));
+    if (type.isDynamicDim(dim)) {
+      int64_t reach = (extent - 1) * dilation + 1;
+      size = l.affine((s0 - reach).floorDiv(stride) + 1, l.size(ins.front(), dim));
+      if (!getConstantIntValue(size))
+        size = arith::MaxSIOp::create(b, l.value(size), l.index(0)).getResult();
+    }
+    sizes.push_back(size);
+  }
+  unsigned loops = rank + window.size();
+  size_t elements = ins.size();
+  SmallVector<AffineMap> maps(elements, AffineMap::get(loops, 0, inExprs, ctx));
+  if (!window.empty()) {
+    // Only its shape is used: it bounds the window's loops.
+    ins.push_back(tensor::EmptyOp::create(b, window, reducer.types.front()));
+    maps.push_back(AffineMap::get(loops, 0, windowExprs, ctx));
+  }
+  maps.append(op.getNumResults(),
+              AffineMap::getMultiDimIdentityMap(loops, ctx).getMajorSubMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.append(window.size(), utils::IteratorType::reduction);
+  return emitReduction(l, op, reducer, ins, elements, sizes, op.getInitValues(), maps, iterators);
+}
+
+void shardc::lowering::addReductions(LoweringTable &table) {
+  table.op<stablehlo::ReduceOp>(lowerReduce);
+  table.op<stablehlo::ReduceWindowOp>(lowerReduceWindow);
+}
