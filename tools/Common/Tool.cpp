@@ -1,0 +1,210 @@
+//===- Tool.cpp - What the command-line tools share -----------------------===//
+
+#include "Tool.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc;
+
+char ToolError::ID = 0;
+
+Error shardc::toolError(ExitCode code, const Twine &message) {
+  return make_error<ToolError>(code, message.str());
+}
+
+Error shardc::withCode(ExitCode code, Error error) {
+  if (!error)
+    return Error::success();
+  return toolError(code, toString(std::move(error)));
+}
+
+int shardc::reportAndGetExitCode(StringRef tool, Error error) {
+  int code = 0;
+  auto print = [&](StringRef message, ExitCode exitCode) {
+    if (!message.empty()) {
+      errs() << tool << ": ";
+      WithColor::error(errs()) << message << "\n";
+    }
+    if (code == 0)
+      code = static_cast<int>(exitCode);
+  };
+  handleAllErrors(
+      std::move(error),
+      [&](const ToolError &known) { print(known.message, known.code); },
+      [&](const ErrorInfoBase &other) {
+        print(other.message(), ExitCode::Refused);
+      });
+  return code;
+}
+
+void shardc::parseCommandLine(int argc, char **argv, StringRef tool,
+                              StringRef overview) {
+  std::string problems;
+  raw_string_ostream problemsOut(problems);
+  if (cl::ParseCommandLineOptions(argc, argv, overview, &problemsOut))
+    return;
+  // LLVM starts each problem with the program's name as it was typed.
+  auto [first, rest] = StringRef(problems).trim().split('\n');
+  if (first.consume_front(argv[0]) || first.consume_front(tool))
+    first.consume_front(":");
+  first = first.trim();
+  errs() << tool << ": ";
+  WithColor::error(errs()) << first.substr(0, first.find("  Try: ")) << "\n";
+  errs() << "see " << tool << " --help\n";
+  std::exit(static_cast<int>(ExitCode::Usage));
+}
+
+Error shardc::checkMeshOption(StringRef mesh) {
+  StringSet<> names;
+  for (StringRef axis : split(mesh, ',')) {
+    auto [name, size] = axis.split('=');
+    int64_t value;
+    if (name.trim().empty() || size.trim().getAsInteger(10, value) || value < 1)
+      return toolError(ExitCode::Usage,
+                       "--mesh=" + mesh + ": '" + axis +
+                           "' is not an axis and a size of at least 1; "
+                           "expected for example --mesh=x=2,y=2");
+    if (value > 65536)
+      return toolError(ExitCode::Memory,
+                       "--mesh=" + mesh + ": a mesh has at most 65536 ranks");
+    if (!names.insert(name.trim()).second)
+      return toolError(ExitCode::Usage, "--mesh=" + mesh + ": axis '" +
+                                            name.trim() + "' is given twice");
+  }
+  return Error::success();
+}
+
+Error shardc::checkSizesOption(StringRef sizes) {
+  auto [where, list] = sizes.split('=');
+  auto [argument, dim] = where.split(':');
+  int64_t value;
+  auto isCount = [&](StringRef text) {
+    return !text.getAsInteger(10, value) && value >= 0;
+  };
+  bool ok = isCount(argument) && isCount(dim) && !list.empty();
+  if (ok)
+    for (StringRef size : split(list, ','))
+      ok = ok && isCount(size.trim());
+  if (!ok)
+    return toolError(
+        ExitCode::Usage,
+        "--sizes=" + sizes +
+            ": expected ARG:DIM= and the sizes of the shards, for example "
+            "--sizes=0:2=300,200,0,524");
+  return Error::success();
+}
+
+std::string shardc::printMesh(ArrayRef<MeshAxis> mesh) {
+  std::string text;
+  raw_string_ostream out(text);
+  out << "<[";
+  interleaveComma(mesh, out, [&](const MeshAxis &axis) {
+    out << '"' << axis.name << "\"=" << axis.size;
+  });
+  out << "]>";
+  return text;
+}
+
+/// The axes of the mesh that `module` is to be compiled for, with the sizes
+/// that `options.mesh` gives. Imports a copy. Fails where the import does.
+static FailureOr<std::vector<MeshAxis>> findMesh(mlir::ModuleOp module,
+                                                 const StageOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager pm(module.getContext());
+  buildImportStage(pm, options);
+  if (failed(pm.run(*copy)))
+    return failure();
+  std::vector<MeshAxis> axes;
+  for (spmd::MeshOp mesh : copy->getOps<spmd::MeshOp>()) {
+    for (auto [name, size] : zip_equal(mesh.getMesh().getAxisNames(),
+                                       mesh.getMesh().getAxisSizes()))
+      axes.push_back({name.str(), size});
+    break;
+  }
+  return axes;
+}
+
+/// Makes `options.stages.mesh` agree with `options.ranks`.
+static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
+  FailureOr<std::vector<MeshAxis>> mesh = findMesh(module, options.stages);
+  if (failed(mesh))
+    return toolError(ExitCode::Refused, "");
+  int64_t needed = 1;
+  for (const MeshAxis &axis : *mesh)
+    needed *= axis.size;
+  if (needed == *options.ranks)
+    return Error::success();
+  if (mesh->size() == 1 && options.stages.mesh.empty()) {
+    options.stages.mesh =
+        formatv("{0}={1}", mesh->front().name, *options.ranks).str();
+    return Error::success();
+  }
+  if (mesh->empty())
+    return toolError(
+        ExitCode::Usage,
+        "the program has no mesh, so 1 rank runs it, but --ranks gives " +
+            Twine(*options.ranks) +
+            "; leave --ranks out, or shard the program");
+  return toolError(ExitCode::Usage,
+                   "the mesh " + printMesh(*mesh) + " has " + Twine(needed) +
+                       " ranks, but --ranks gives " + Twine(*options.ranks) +
+                       "; say the sizes of its axes with --mesh");
+}
+
+/// Calls `use` on the parsed model at `path`, with `options` made to fit it.
+/// The compiler's diagnostics go to stderr.
+static Error withModel(StringRef path, ModelOptions &options,
+                       function_ref<LogicalResult(mlir::ModuleOp)> use) {
+  if (path != "-") {
+    sys::fs::file_status status;
+    if (std::error_code error = sys::fs::status(path, status))
+      return toolError(ExitCode::IO, path + ": " + error.message());
+    if (sys::fs::is_directory(status))
+      return toolError(ExitCode::IO, path + ": is a directory");
+  }
+  std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, context.get(), errs());
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseModel(*context, path);
+  if (!module)
+    return toolError(ExitCode::Refused, "");
+  if (options.ranks)
+    if (Error error = fitMeshToRanks(*module, options))
+      return error;
+  if (failed(use(*module)))
+    return toolError(ExitCode::Refused, "");
+  return Error::success();
+}
+
+Expected<CompiledProgram> shardc::compileModel(StringRef path,
+                                               ModelOptions options) {
+  FailureOr<CompiledProgram> program = failure();
+  if (Error error =
+          withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+            program = compileProgram(module, options.stages);
+            return program;
+          }))
+    return std::move(error);
+  return std::move(*program);
+}
+
+Error shardc::emitModelIR(StringRef path, ModelOptions options,
+                          raw_ostream &out) {
+  return withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+    if (failed(compileToLocal(module, options.stages)) ||
+        failed(lowerToLLVM(module, options.stages)))
+      return failure();
+    return emitLLVMIR(module, options.stages.arch, out);
+  });
+}

@@ -1,0 +1,92 @@
+//===- Tool.h - What the command-line tools share ---------------*- C++ -*-===//
+//
+// Exit codes, one diagnostic for each error, and the way from a model file to a
+// compiled program.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_TOOLS_COMMON_TOOL_H
+#define SHARDC_TOOLS_COMMON_TOOL_H
+
+#include "shardc/Pipelines/Compile.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace shardc {
+
+/// Why a tool ended. docs/Reference/shard-run.md is the table.
+enum class ExitCode {
+  Ok = 0,
+  Refused = 1,
+  Usage = 2,
+  Differs = 3,
+  RankLost = 4,
+  Watchdog = 5,
+  Mismatch = 6,
+  IO = 7,
+  Artifact = 8,
+  Memory = 9,
+  Unsupported = 77
+};
+
+/// An error that ends a tool with a code of its own. An empty message: what
+/// there is to say has been said (by the compiler's diagnostics).
+class ToolError : public llvm::ErrorInfo<ToolError> {
+public:
+  static char ID;
+  ToolError(ExitCode code, std::string message)
+      : code(code), message(std::move(message)) {}
+  void log(llvm::raw_ostream &out) const override { out << message; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+  ExitCode code;
+  std::string message;
+};
+
+llvm::Error toolError(ExitCode code, const llvm::Twine &message);
+/// Gives any other error's message the code `code`.
+llvm::Error withCode(ExitCode code, llvm::Error error);
+
+/// Prints `TOOL: error: MESSAGE` on stderr and returns the exit code: 0 for
+/// success, 1 for errors that carry none.
+int reportAndGetExitCode(llvm::StringRef tool, llvm::Error error);
+
+/// Reads the command line. Unknown or ill-formed options print one error and
+/// the way to --help, and end the process with code 2. `--help` ends with
+/// `footer`.
+void parseCommandLine(int argc, char **argv, llvm::StringRef tool,
+                      llvm::StringRef overview);
+
+/// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.
+llvm::Error checkMeshOption(llvm::StringRef mesh);
+/// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0. Usage
+/// error.
+llvm::Error checkSizesOption(llvm::StringRef sizes);
+
+/// Options of the compiler that tools offer under the same names.
+struct ModelOptions {
+  StageOptions stages;
+  /// Ranks asked for; of a mesh of one axis it becomes that axis' size.
+  std::optional<int64_t> ranks;
+};
+
+/// Compiles the model at `path`. The compiler's diagnostics go to stderr with
+/// the source line; the error is then without a message, and its code 1. A file
+/// that cannot be read is code 7, a mesh that does not fit --ranks code 2.
+llvm::Expected<CompiledProgram> compileModel(llvm::StringRef path,
+                                             ModelOptions options);
+
+/// Compiles the model at `path` as far as LLVM IR and writes that as text,
+/// optimised. Errors as above.
+llvm::Error emitModelIR(llvm::StringRef path, ModelOptions options,
+                        llvm::raw_ostream &out);
+
+/// "<["x"=4, "y"=2]>".
+std::string printMesh(llvm::ArrayRef<MeshAxis> mesh);
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_COMMON_TOOL_H

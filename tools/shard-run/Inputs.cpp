@@ -1,0 +1,141 @@
+//===- Inputs.cpp - The arrays that a program is run on -------------------===//
+
+#include "Inputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace shardc;
+
+std::string shardc::nameOf(StringRef kind, size_t index,
+                           const ValueMetadata &value) {
+  std::string name = (kind + " " + Twine(index)).str();
+  if (!value.name.empty())
+    name += " (" + value.name + ")";
+  return name;
+}
+
+static std::string describe(NpyType type, ArrayRef<int64_t> shape) {
+  std::string text = "'" + type.str() + "' [";
+  raw_string_ostream out(text);
+  interleaveComma(shape, out);
+  out << "]";
+  return text;
+}
+
+/// Takes `array`, read from `source`, for `value`.
+static Expected<HostArray> adopt(NpyArray array, const ValueMetadata &value,
+                                 const Twine &name, const Twine &source) {
+  ElementType type = *shardrt::elementTypeNamed(value.elementType);
+  if (!canHold(type, array.type) || array.shape != value.shape)
+    return toolError(ExitCode::IO,
+                     name + ": expected " + describeArray(type, value.shape) +
+                         " (stored as " +
+                         describe(npyTypeOf(type), value.shape) + "), found " +
+                         describe(array.type, array.shape) + " in " + source);
+  return HostArray{type, std::move(array.shape), std::move(array.data)};
+}
+
+/// Reads PREFIX0, PREFIX1, … of an archive, one for each of `values`.
+static Expected<std::vector<HostArray>>
+readMembers(StringRef path, StringRef prefix, StringRef kind,
+            ArrayRef<ValueMetadata> values) {
+  Expected<NpzArchive> archive = NpzArchive::open(path);
+  if (!archive)
+    return withCode(ExitCode::IO, archive.takeError());
+  std::string tooMany = (prefix + Twine(values.size())).str();
+  if (archive->contains(tooMany))
+    return toolError(ExitCode::IO, path + ": has a member '" + tooMany +
+                                       "', but the program has " +
+                                       Twine(values.size()) + " " + kind + "s");
+  std::vector<HostArray> arrays;
+  for (auto [i, value] : enumerate(values)) {
+    std::string member = (prefix + Twine(i)).str();
+    std::string name = nameOf(kind, i, value);
+    if (!archive->contains(member))
+      return toolError(
+          ExitCode::IO,
+          name + ": " + path + " has no member '" + member + "'; expected " +
+              describeArray(*shardrt::elementTypeNamed(value.elementType),
+                            value.shape));
+    Expected<NpyArray> array = archive->read(member);
+    if (!array)
+      return withCode(ExitCode::IO, array.takeError());
+    Expected<HostArray> adopted = adopt(std::move(*array), value, name,
+                                        path + ", member '" + member + "'");
+    if (!adopted)
+      return adopted.takeError();
+    arrays.push_back(std::move(*adopted));
+  }
+  return arrays;
+}
+
+/// One argument from "@file.npy" or an array as text.
+static Expected<HostArray> readInput(StringRef text, const ValueMetadata &value,
+                                     StringRef name) {
+  if (text.consume_front("@")) {
+    Expected<NpyArray> array = readNpy(text);
+    if (!array)
+      return withCode(ExitCode::IO, array.takeError());
+    return adopt(std::move(*array), value, name, text);
+  }
+  Expected<HostArray> array = parseArray(text);
+  if (!array)
+    return toolError(ExitCode::Usage,
+                     name + ": " + toString(array.takeError()));
+  ElementType type = *shardrt::elementTypeNamed(value.elementType);
+  if (array->type != type || array->shape != value.shape)
+    return toolError(ExitCode::Usage,
+                     name + ": expected " + describeArray(type, value.shape) +
+                         ", found " + describeArray(array->type, array->shape) +
+                         " on the command line");
+  return array;
+}
+
+Expected<std::vector<HostArray>>
+shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options) {
+  if (!options.inputsFile.empty())
+    return readMembers(options.inputsFile, "in", "input", program.arguments);
+  std::vector<HostArray> arrays;
+  if (options.inputs.empty()) {
+    for (auto [i, value] : enumerate(program.arguments))
+      arrays.push_back(
+          randomArray(*shardrt::elementTypeNamed(value.elementType),
+                      value.shape, options.seed, i));
+    return arrays;
+  }
+  size_t given = options.inputs.size(), needed = program.arguments.size();
+  if (given > needed)
+    return toolError(ExitCode::Usage, "too many inputs: " + Twine(given) +
+                                          " are given, the program takes " +
+                                          Twine(needed));
+  if (given < needed) {
+    const ValueMetadata &missing = program.arguments[given];
+    return toolError(
+        ExitCode::Usage,
+        nameOf("input", given, missing) + " is missing: the program takes " +
+            Twine(needed) + ", " + Twine(given) + " are given; expected " +
+            describeArray(*shardrt::elementTypeNamed(missing.elementType),
+                          missing.shape));
+  }
+  for (auto [i, value] : enumerate(program.arguments)) {
+    Expected<HostArray> array =
+        readInput(options.inputs[i], value, nameOf("input", i, value));
+    if (!array)
+      return array.takeError();
+    arrays.push_back(std::move(*array));
+  }
+  return arrays;
+}
+
+Expected<std::vector<HostArray>>
+shardc::readExpected(const ProgramMetadata &program, StringRef path) {
+  return readMembers(path, "out", "output", program.results);
+}
+
+Error shardc::writeOutputs(StringRef path, ArrayRef<HostArray> outputs) {
+  std::vector<NpyView> views;
+  for (auto [i, output] : enumerate(outputs))
+    views.push_back(viewOf(output, ("out" + Twine(i)).str()));
+  return withCode(ExitCode::IO, writeNpz(path, views));
+}

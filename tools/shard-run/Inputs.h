@@ -1,0 +1,31 @@
+//===- Inputs.h - The arrays that a program is run on -----------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_RUN_INPUTS_H
+#define SHARDC_TOOLS_SHARD_RUN_INPUTS_H
+
+#include "HostArray.h"
+#include "Options.h"
+#include "shardc/Translation/Metadata.h"
+
+namespace shardc {
+
+/// "input 2 ([1]['w'])": how errors call a value.
+std::string nameOf(llvm::StringRef kind, size_t index,
+                   const ValueMetadata &value);
+
+/// An array for each argument of `program`, as `options` say: from files, from
+/// the command line, or random. Errors (of files: I/O, of the command line:
+/// usage) name the argument, what was found and what was expected.
+llvm::Expected<std::vector<HostArray>>
+makeInputs(const ProgramMetadata &program, const RunOptions &options);
+
+/// The members out0, out1, … of the .npz file at `path`, one for each result.
+llvm::Expected<std::vector<HostArray>>
+readExpected(const ProgramMetadata &program, llvm::StringRef path);
+
+/// Writes `outputs` as members out0, out1, ….
+llvm::Error writeOutputs(llvm::StringRef path,
+                         llvm::ArrayRef<HostArray> outputs);
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_SHARD_RUN_INPUTS_H

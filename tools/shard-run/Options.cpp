@@ -1,0 +1,208 @@
+//===- Options.cpp - What shard-run was asked to do -----------------------===//
+
+#include "Options.h"
+#include "shardc/Translation/Artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace shardc;
+
+static cl::OptionCategory category("shard-run");
+
+static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
+                                  cl::cat(category));
+static cl::opt<int64_t>
+    ranks("ranks", cl::desc("Ranks; for a mesh of one axis its size"),
+          cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string>
+    mesh("mesh", cl::desc("Other sizes for axes of the file's mesh"),
+         cl::value_desc("x=2,y=2"), cl::cat(category));
+static cl::list<std::string>
+    sizes("sizes",
+          cl::desc("Sizes of the shards in which a dim of an argument "
+                   "arrives; may be given several times"),
+          cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
+static cl::opt<std::string> transport("transport", cl::desc("thread (default)"),
+                                      cl::value_desc("name"),
+                                      cl::init("thread"), cl::cat(category));
+static cl::opt<std::string> device("device", cl::desc("cpu (default)"),
+                                   cl::value_desc("name"), cl::init("cpu"),
+                                   cl::cat(category));
+static cl::opt<std::string>
+    arch("arch",
+         cl::desc("What code is generated for: native (default), "
+                  "x86-64-v3, a CPU's name"),
+         cl::value_desc("name"), cl::init("native"), cl::cat(category));
+static cl::opt<bool>
+    noFallback("no-fallback",
+               cl::desc("An op that would be gathered is an error"),
+               cl::cat(category));
+static cl::list<std::string>
+    inputs("input",
+           cl::desc("The next argument: @file.npy, 4x8xf32=0.5 or "
+                    "3xi32=1,2,3"),
+           cl::value_desc("array"), cl::cat(category));
+static cl::opt<std::string>
+    inputsFile("inputs", cl::desc("All arguments: members in0, in1, ..."),
+               cl::value_desc("@file.npz"), cl::cat(category));
+static cl::opt<uint64_t>
+    seed("seed", cl::desc("Random inputs from this seed (default: seed 0)"),
+         cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string>
+    expect("expect",
+           cl::desc("Compare with members out0, out1, ...: exit code 3 "
+                    "where they differ"),
+           cl::value_desc("@file.npz"), cl::cat(category));
+static cl::opt<double>
+    relative("rtol", cl::desc("Relative tolerance (default: by type)"),
+             cl::value_desc("x"), cl::cat(category));
+static cl::opt<double>
+    absolute("atol", cl::desc("Absolute tolerance (default: by type)"),
+             cl::value_desc("x"), cl::cat(category));
+static cl::opt<bool>
+    check("check", cl::desc("Run the program unsharded too, and compare"),
+          cl::cat(category));
+static cl::opt<std::string>
+    outputsFile("outputs", cl::desc("Write members out0, out1, ..."),
+                cl::value_desc("@file.npz"), cl::cat(category));
+static cl::opt<int64_t> repeat("repeat", cl::desc("Steps to run (default 1)"),
+                               cl::value_desc("N"), cl::init(1),
+                               cl::cat(category));
+static cl::opt<std::string> report("report",
+                                   cl::desc("json: one object on stdout"),
+                                   cl::value_desc("format"), cl::cat(category));
+static cl::opt<int64_t>
+    timeout("timeout", cl::desc("Longest wait of a rank in ms (default 30000)"),
+            cl::value_desc("ms"), cl::cat(category));
+static cl::opt<int64_t>
+    memoryLimit("memory-limit",
+                cl::desc("Most bytes for inputs and outputs (default: the "
+                         "machine's memory)"),
+                cl::value_desc("bytes"), cl::cat(category));
+static cl::extrahelp
+    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "
+              "differ, 4 rank lost,\n"
+              "  5 watchdog, 6 collective mismatch, 7 I/O, 8 refused artifact, "
+              "9 memory or size\n"
+              "  limit, 77 declared unsupported, 130 Ctrl-C, 143 TERM\n");
+
+static Error usage(const Twine &message) {
+  return toolError(ExitCode::Usage, message);
+}
+
+/// Takes the '@' off the name of a file; an error if there is none.
+static Expected<std::string> fileOf(const cl::opt<std::string> &option) {
+  StringRef text = option.getValue();
+  if (option.getNumOccurrences() == 0)
+    return std::string();
+  if (!text.consume_front("@") || text.empty())
+    return usage("--" + option.ArgStr + "=" + option.getValue() +
+                 ": expected @ and a file, --" + option.ArgStr + "=@file.npz");
+  return text.str();
+}
+
+/// What cannot go together, or is out of range.
+static Error checkOptions() {
+  if (model.empty())
+    return usage("no model given; see shard-run --help");
+  if (transport == "process" || transport == "mpi" || transport == "nccl")
+    return toolError(ExitCode::Unsupported,
+                     "--transport=" + transport +
+                         " is not part of this version; thread is");
+  if (transport != "thread")
+    return usage("--transport=" + transport +
+                 ": expected thread, process, mpi or nccl");
+  if (device == "cuda")
+    return toolError(ExitCode::Unsupported,
+                     "--device=cuda is not part of this version; cpu is");
+  if (device != "cpu")
+    return usage("--device=" + device + ": expected cpu or cuda");
+  if (!report.empty() && report != "json")
+    return usage("--report=" + report + ": expected json");
+  if (ranks.getNumOccurrences() && (ranks < 1 || ranks > 65536))
+    return usage("--ranks=" + Twine(ranks) + ": expected 1 to 65536");
+  if (repeat < 1)
+    return usage("--repeat=" + Twine(repeat) + ": expected at least 1");
+  if (timeout.getNumOccurrences() && timeout < 1)
+    return usage("--timeout=" + Twine(timeout) + ": expected at least 1 ms");
+  if (memoryLimit.getNumOccurrences() && memoryLimit < 1)
+    return usage("--memory-limit=" + Twine(memoryLimit) +
+                 ": expected at least 1 byte");
+  for (const cl::opt<double> *tolerance : {&relative, &absolute})
+    if (!(tolerance->getValue() >= 0) || std::isinf(tolerance->getValue()))
+      return usage("--" + tolerance->ArgStr +
+                   ": expected a number of at least 0");
+  if (mesh.getNumOccurrences())
+    if (Error error = checkMeshOption(mesh))
+      return error;
+  for (const std::string &text : sizes)
+    if (Error error = checkSizesOption(text))
+      return error;
+  if (!inputs.empty() && inputsFile.getNumOccurrences())
+    return usage("--input and --inputs contradict each other: give arrays one "
+                 "by one or all in "
+                 "one file");
+  if (seed.getNumOccurrences() &&
+      (!inputs.empty() || inputsFile.getNumOccurrences()))
+    return usage(
+        "--seed makes random inputs, but --input or --inputs gives them");
+  if ((relative.getNumOccurrences() || absolute.getNumOccurrences()) &&
+      !expect.getNumOccurrences() && !check)
+    return usage("--rtol and --atol say how --expect or --check compares; "
+                 "neither is given");
+  return Error::success();
+}
+
+Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  parseCommandLine(argc, argv, "shard-run",
+                   "Compiles a model (StableHLO text, MLIR bytecode) or loads "
+                   "an artifact, and "
+                   "runs it on N ranks\nof this process.\n");
+  if (Error error = checkOptions())
+    return std::move(error);
+  RunOptions options;
+  options.model = model;
+  options.isArtifact = isArtifact(model);
+  options.compile.stages.mesh = mesh;
+  options.compile.stages.sizes = join(sizes, ";");
+  options.compile.stages.noFallback = noFallback;
+  options.compile.stages.arch = arch;
+  if (ranks.getNumOccurrences())
+    options.compile.ranks = ranks;
+  if (options.isArtifact) {
+    if (check)
+      return usage("--check compiles the model once more, but " + model +
+                   " is an artifact; give the model");
+    for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+             std::addressof(sizes), &arch, &noFallback})
+      if (option->getNumOccurrences())
+        return usage("--" + option->ArgStr +
+                     " is said when a program is compiled, but " + model +
+                     " is an artifact; give it to shard-translate");
+  }
+  options.inputs.assign(inputs.begin(), inputs.end());
+  std::pair<const cl::opt<std::string> *, std::string *> files[] = {
+      {&inputsFile, &options.inputsFile},
+      {&expect, &options.expectFile},
+      {&outputsFile, &options.outputsFile}};
+  for (auto [option, target] : files) {
+    Expected<std::string> file = fileOf(*option);
+    if (!file)
+      return file.takeError();
+    *target = std::move(*file);
+  }
+  options.seed = seed;
+  if (relative.getNumOccurrences())
+    options.relative = relative;
+  if (absolute.getNumOccurrences())
+    options.absolute = absolute;
+  options.check = check;
+  options.repeat = repeat;
+  options.reportJSON = report == "json";
+  options.timeoutMs = timeout;
+  options.memoryLimit = memoryLimit;
+  return options;
+}

@@ -1,0 +1,39 @@
+//===- Options.h - What shard-run was asked to do ---------------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_RUN_OPTIONS_H
+#define SHARDC_TOOLS_SHARD_RUN_OPTIONS_H
+
+#include "../Common/Tool.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shardc {
+
+/// The command line, checked for all that can be said before a file is read.
+struct RunOptions {
+  std::string model; ///< a .mlir file, bytecode, or an artifact
+  bool isArtifact = false;
+  ModelOptions compile;
+  std::vector<std::string>
+      inputs;             ///< one for each argument: an array, or "@file.npy"
+  std::string inputsFile; ///< the .npz file with in0, in1, …
+  uint64_t seed = 0;
+  std::string expectFile;
+  std::optional<double> relative, absolute;
+  bool check = false;
+  std::string outputsFile;
+  int64_t repeat = 1;
+  bool reportJSON = false;
+  int64_t timeoutMs = 0;   ///< 0: the runtime's own
+  int64_t memoryLimit = 0; ///< bytes; 0: what the machine has
+};
+
+/// Reads the command line. Ends the process with 2 for unknown options. Options
+/// that contradict each other are usage errors; those declared unsupported have
+/// code 77.
+llvm::Expected<RunOptions> readOptions(int argc, char **argv);
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_SHARD_RUN_OPTIONS_H

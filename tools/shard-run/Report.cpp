@@ -1,0 +1,179 @@
+//===- Report.cpp - What a run came to ------------------------------------===//
+
+#include "Report.h"
+#include "Inputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace shardc;
+
+bool Verdict::allWithin() const {
+  return all_of(outputs,
+                [](const Comparison &output) { return output.outside == 0; });
+}
+
+double shardc::medianMs(std::vector<double> stepMs) {
+  llvm::sort(stepMs);
+  size_t middle = stepMs.size() / 2;
+  if (stepMs.size() % 2)
+    return stepMs[middle];
+  return (stepMs[middle - 1] + stepMs[middle]) / 2;
+}
+
+/// JSON has no infinities.
+static json::Value number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? "nan" : "inf";
+}
+
+static json::Array integers(ArrayRef<int64_t> values) {
+  json::Array array;
+  for (int64_t value : values)
+    array.push_back(value);
+  return array;
+}
+
+/// Whole numbers without a fraction.
+static json::Value count(double value) {
+  if (value == std::floor(value) && std::fabs(value) < 1e15)
+    return static_cast<int64_t>(value);
+  return value;
+}
+
+static json::Object describeValue(const ValueMetadata &value) {
+  json::Array dims;
+  for (const DimPlacement &dim : value.dims)
+    dims.push_back(json::Object{{"axes", integers(dim.axes)},
+                                {"sizes", integers(dim.boundaries.sizes())},
+                                {"dynamic", dim.dynamic}});
+  return json::Object{{"name", json::fixUTF8(value.name)},
+                      {"type", value.elementType},
+                      {"shape", integers(value.shape)},
+                      {"dims", std::move(dims)}};
+}
+
+void shardc::writeReport(raw_ostream &out, const Session &session,
+                         const RunResult &run, ArrayRef<Verdict> verdicts) {
+  const ProgramMetadata &program = session.metadata();
+  json::Object mesh;
+  for (const MeshAxis &axis : program.mesh)
+    mesh[json::fixUTF8(axis.name)] = axis.size;
+  json::Array sites;
+  for (const SiteReport &site : run.sites)
+    sites.push_back(json::Object{{"kind", site.kind},
+                                 {"axis", json::fixUTF8(site.axes)},
+                                 {"count", count(site.count)},
+                                 {"bytes", count(site.bytes)},
+                                 {"ms", site.ms},
+                                 {"hidden", site.hidden},
+                                 {"location", json::fixUTF8(site.location)},
+                                 {"name", json::fixUTF8(site.name)}});
+  json::Array arguments, results, comparisons;
+  for (const ValueMetadata &value : program.arguments)
+    arguments.push_back(describeValue(value));
+  for (const ValueMetadata &value : program.results)
+    results.push_back(describeValue(value));
+  for (const Verdict &verdict : verdicts)
+    for (auto [i, output] : enumerate(verdict.outputs))
+      comparisons.push_back(
+          json::Object{{"with", verdict.with},
+                       {"output", static_cast<int64_t>(i)},
+                       {"outside", output.outside},
+                       {"largest", number(output.largest)},
+                       {"ulp", output.largestUlp},
+                       {"bitwise_equal", output.bitwiseEqual}});
+  json::Object report{{"schema", 1},
+                      {"program", json::fixUTF8(program.name)},
+                      {"mesh", std::move(mesh)},
+                      {"ranks", program.numRanks()},
+                      {"steps", static_cast<int64_t>(run.stepMs.size())},
+                      {"ms_per_step", medianMs(run.stepMs)},
+                      {"ms_min", *min_element(run.stepMs)},
+                      {"compile_ms", session.compileMs()},
+                      {"peak_bytes", integers(run.peakBytes)},
+                      {"communication", std::move(sites)},
+                      {"arguments", std::move(arguments)},
+                      {"results", std::move(results)},
+                      {"comparisons", std::move(comparisons)}};
+  out << json::Value(std::move(report)) << "\n";
+}
+
+void shardc::writeSummary(raw_ostream &out, const Session &session,
+                          const RunResult &run, ArrayRef<Verdict> verdicts) {
+  const ProgramMetadata &program = session.metadata();
+  out << formatv("{0} on {1} rank{2} of mesh {3}: ", program.name,
+                 program.numRanks(), program.numRanks() == 1 ? "" : "s",
+                 printMesh(program.mesh));
+  if (session.compileMs() > 0)
+    out << formatv("compiled in {0:f1} ms, ", session.compileMs());
+  out << formatv("{0:f3} ms per step", medianMs(run.stepMs));
+  if (run.stepMs.size() > 1)
+    out << formatv(" (median of {0}, least {1:f3})", run.stepMs.size(),
+                   *min_element(run.stepMs));
+  double bytes = 0, exchanges = 0;
+  for (const SiteReport &site : run.sites) {
+    bytes += site.bytes;
+    exchanges += site.count;
+  }
+  out << formatv("; {0} communication ops per step move {1} bytes\n",
+                 count(exchanges), count(bytes));
+  for (const Verdict &verdict : verdicts)
+    for (auto [i, output] : enumerate(verdict.outputs)) {
+      out << formatv(
+          "{0}: {1} as {2}: ", nameOf("output", i, program.results[i]),
+          describeArray(
+              *shardrt::elementTypeNamed(program.results[i].elementType),
+              program.results[i].shape),
+          verdict.with);
+      if (output.bitwiseEqual)
+        out << "bitwise equal\n";
+      else
+        out << formatv(
+            "largest difference {0} ulp, {1:e2}{2}\n",
+            output.largestUlp == UINT64_MAX ? "NaN against a number;"
+                                            : std::to_string(output.largestUlp),
+            output.largest,
+            output.outside ? formatv(", {0} outside", output.outside).str()
+                           : "");
+    }
+}
+
+void shardc::writeOutputValues(raw_ostream &out, ArrayRef<HostArray> outputs) {
+  for (auto [i, output] : enumerate(outputs)) {
+    out << "output " << i << ": " << describeArray(output.type, output.shape);
+    int64_t shown = std::min<int64_t>(output.numElements(), 8);
+    for (int64_t e = 0; e < shown; ++e)
+      out << ' ' << printElement(output.type, output.element(e));
+    out << (shown < output.numElements() ? " ...\n" : "\n");
+  }
+}
+
+std::string shardc::describeDifference(const Verdict &verdict,
+                                       const ProgramMetadata &program,
+                                       ArrayRef<HostArray> got,
+                                       ArrayRef<HostArray> expected) {
+  for (auto [i, output] : enumerate(verdict.outputs)) {
+    if (output.outside == 0)
+      continue;
+    const HostArray &mine = got[i], &theirs = expected[i];
+    return formatv(
+               "{0} differs from the {1} one at {2}: got {3}, expected {4}; "
+               "{5} of {6} "
+               "elements differ, most at {7}: got {8}, expected {9}",
+               nameOf("output", i, program.results[i]), verdict.with,
+               printIndex(mine.shape, output.firstOutside),
+               printElement(mine.type, mine.element(output.firstOutside)),
+               printElement(theirs.type, theirs.element(output.firstOutside)),
+               output.outside, mine.numElements(),
+               printIndex(mine.shape, output.largestAt),
+               printElement(mine.type, mine.element(output.largestAt)),
+               printElement(theirs.type, theirs.element(output.largestAt)))
+        .str();
+  }
+  return {};
+}

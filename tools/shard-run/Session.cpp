@@ -1,0 +1,177 @@
+//===- Session.cpp - A program, ready to run ------------------------------===//
+
+#include "Session.h"
+#include "shardc/Translation/Artifact.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc;
+
+/// The exit code of a runtime status: they are the same numbers.
+static Error runtimeError(int status, const Twine &message) {
+  return toolError(static_cast<ExitCode>(status), message);
+}
+
+/// Every element type must be one that the runtime stores.
+static Error checkTypes(const ProgramMetadata &program) {
+  for (const std::vector<ValueMetadata> *list :
+       {&program.arguments, &program.results})
+    for (const ValueMetadata &value : *list)
+      if (!shardrt::elementTypeNamed(value.elementType))
+        return toolError(ExitCode::Artifact, "element type '" +
+                                                 value.elementType +
+                                                 "' is not supported");
+  return Error::success();
+}
+
+Error Session::loadCode(StringRef path) {
+  if (Error error = checkTypes(program))
+    return error;
+  // dlopen looks for a name without a slash in the system's directories.
+  SmallString<128> absolute(path);
+  if (std::error_code error = sys::fs::make_absolute(absolute))
+    return toolError(ExitCode::IO, path + ": " + error.message());
+  char problem[1024] = "";
+  shardrt_program *loaded = nullptr;
+  int status =
+      shardrt_program_load(absolute.c_str(), &loaded, problem, sizeof(problem));
+  if (status != SHARDRT_OK)
+    return runtimeError(status, problem);
+  code.reset(loaded);
+  if (shardrt_program_num_ranks(loaded) != program.numRanks())
+    return toolError(ExitCode::Artifact,
+                     path + ": metadata and site table name different meshes");
+  return Error::success();
+}
+
+Expected<Session> Session::load(CompiledProgram compiled) {
+  SmallString<128> directory;
+  if (std::error_code error =
+          sys::fs::createUniqueDirectory("shard-run", directory))
+    return toolError(ExitCode::IO,
+                     "no temporary directory: " + error.message());
+  std::string object = (directory + "/program.o").str();
+  std::string artifact = (directory + "/program.so").str();
+  sys::RemoveFileOnSignal(object);
+  sys::RemoveFileOnSignal(artifact);
+  // The loaded code stays mapped when its file is gone.
+  scope_exit clean([&] {
+    sys::fs::remove_directories(directory);
+    sys::DontRemoveFileOnSignal(object);
+    sys::DontRemoveFileOnSignal(artifact);
+  });
+  std::error_code failed;
+  raw_fd_ostream out(object, failed);
+  if (!failed) {
+    out << compiled.object;
+    out.close();
+    failed = out.error();
+    out.clear_error();
+  }
+  if (failed)
+    return toolError(ExitCode::IO, object + ": " + failed.message());
+  if (Error error = linkSharedObject({object}, artifact))
+    return withCode(ExitCode::IO, std::move(error));
+  Session session(std::move(compiled.metadata), compiled.compileMs);
+  if (Error error = session.loadCode(artifact))
+    return std::move(error);
+  return std::move(session);
+}
+
+Expected<Session> Session::loadArtifact(StringRef path) {
+  Expected<ProgramMetadata> metadata = readArtifactMetadata(path);
+  if (!metadata)
+    return withCode(ExitCode::Artifact, metadata.takeError());
+  Session session(std::move(*metadata), 0);
+  if (Error error = session.loadCode(path))
+    return std::move(error);
+  return std::move(session);
+}
+
+/// What every site did, divided by the number of steps.
+static std::vector<SiteReport> readSites(const shardrt_program *program,
+                                         const shardrt_world *world,
+                                         int64_t steps, int64_t ranks) {
+  std::vector<SiteReport> reports;
+  for (int64_t site = 0; site < shardrt_program_num_sites(program); ++site) {
+    shardrt_site_info info;
+    shardrt_site_stats stats;
+    if (shardrt_program_site_info(program, site, &info) != SHARDRT_OK ||
+        shardrt_world_site_stats(world, -1, site, &stats) != SHARDRT_OK)
+      continue;
+    double executions = static_cast<double>(steps) * ranks;
+    double busy = stats.total_ns + stats.overlap_ns;
+    reports.push_back({info.kind, info.axes, info.location, info.name,
+                       stats.count / executions,
+                       static_cast<double>(stats.bytes_received) / steps,
+                       stats.total_ns / executions / 1e6,
+                       busy > 0 ? stats.overlap_ns / busy : 0});
+  }
+  return reports;
+}
+
+Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
+                                 int64_t timeoutMs) const {
+  int64_t ranks = program.numRanks();
+  std::vector<int64_t> mesh = program.meshShape();
+  ShardBuffers in(program.arguments, mesh, ranks),
+      out(program.results, mesh, ranks);
+  for (auto [i, input] : enumerate(inputs))
+    in.scatter(i, input);
+
+  shardrt_world_options options = {};
+  options.size = sizeof(options);
+  options.timeout_ms = timeoutMs;
+  char problem[1024] = "";
+  shardrt_world *created = nullptr;
+  int status = shardrt_world_create(code.get(), &options, &created, problem,
+                                    sizeof(problem));
+  if (status != SHARDRT_OK)
+    return runtimeError(status, problem);
+  std::unique_ptr<shardrt_world, decltype(&shardrt_world_destroy)> world(
+      created, &shardrt_world_destroy);
+  auto check = [&](int status) {
+    return status == SHARDRT_OK
+               ? Error::success()
+               : runtimeError(status, shardrt_world_error(world.get()));
+  };
+  if (steps > 1)
+    if (Error error = check(
+            shardrt_world_run(world.get(), in.addresses(), out.addresses())))
+      return std::move(error);
+  shardrt_world_reset_stats(world.get());
+  RunResult result;
+  result.stepMs.resize(steps);
+  if (Error error = check(shardrt_world_run_repeated(
+          world.get(), in.addresses(), out.addresses(), steps,
+          result.stepMs.data())))
+    return std::move(error);
+
+  for (size_t i = 0; i < program.results.size(); ++i) {
+    result.outputs.push_back(out.gather(i));
+    if (int64_t rank = out.firstDisagreement(i);
+        rank >= 0 && result.disagreeingOutput < 0) {
+      result.disagreeingOutput = i;
+      result.disagreeingRank = rank;
+    }
+  }
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    int64_t bytes = shardrt_world_peak_bytes(world.get(), rank);
+    for (const std::vector<ValueMetadata> *list :
+         {&program.arguments, &program.results})
+      for (const ValueMetadata &value : *list) {
+        int64_t elements = shardrt::elementBytes(
+            *shardrt::elementTypeNamed(value.elementType));
+        for (Interval interval : boxOf(value, mesh, rank))
+          elements *= interval.size();
+        bytes += elements;
+      }
+    result.peakBytes.push_back(bytes);
+  }
+  result.sites = readSites(code.get(), world.get(), steps, ranks);
+  return result;
+}

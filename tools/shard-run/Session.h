@@ -1,0 +1,68 @@
+//===- Session.h - A program, ready to run ----------------------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_RUN_SESSION_H
+#define SHARDC_TOOLS_SHARD_RUN_SESSION_H
+
+#include "../Common/Tool.h"
+#include "HostArray.h"
+#include "Shards.h"
+#include "shardrt/shardrt.h"
+#include <memory>
+
+namespace shardc {
+
+/// What one communication site did, per step.
+struct SiteReport {
+  std::string kind, axes, location, name;
+  double count = 0;  ///< executions of one rank
+  double bytes = 0;  ///< that left a rank, summed over ranks
+  double ms = 0;     ///< inside its calls, mean over ranks
+  double hidden = 0; ///< of its time, the part that other work covered: 0 to 1
+};
+
+/// What one run came to.
+struct RunResult {
+  std::vector<HostArray> outputs;
+  std::vector<double> stepMs; ///< one entry a step
+  std::vector<int64_t>
+      peakBytes; ///< one entry a rank: inputs, outputs and temporaries
+  std::vector<SiteReport> sites;
+  /// The first result on which two ranks that should hold the same disagree,
+  /// and one of these ranks; -1 if there is none.
+  int64_t disagreeingOutput = -1, disagreeingRank = -1;
+};
+
+/// A loaded program.
+class Session {
+public:
+  /// Links and loads what was compiled.
+  static llvm::Expected<Session> load(CompiledProgram program);
+  /// Loads the artifact at `path`.
+  static llvm::Expected<Session> loadArtifact(llvm::StringRef path);
+
+  const ProgramMetadata &metadata() const { return program; }
+  double compileMs() const { return compileTime; }
+
+  /// Runs `steps` steps on the same inputs (one for each argument, of its type
+  /// and global shape); one more before them that is not counted if there is
+  /// more than one.
+  llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
+                                int64_t timeoutMs) const;
+
+private:
+  struct Destroy {
+    void operator()(shardrt_program *program) const {
+      shardrt_program_destroy(program);
+    }
+  };
+  Session(ProgramMetadata program, double compileTime)
+      : program(std::move(program)), compileTime(compileTime) {}
+  llvm::Error loadCode(llvm::StringRef path);
+
+  ProgramMetadata program;
+  double compileTime;
+  std::unique_ptr<shardrt_program, Destroy> code;
+};
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_SHARD_RUN_SESSION_H

@@ -1,0 +1,129 @@
+//===- Shards.cpp - Whole arrays to every rank's buffers and back ---------===//
+
+#include "Shards.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace shardc;
+using shardrt::elementBytes;
+
+AlignedBuffer::AlignedBuffer(int64_t bytes) {
+  size_t rounded = alignTo(std::max<int64_t>(bytes, 1), 64);
+  memory.reset(static_cast<char *>(std::aligned_alloc(64, rounded)));
+  if (!memory)
+    report_bad_alloc_error("a shard's buffer");
+  std::memset(memory.get(), 0, rounded);
+}
+
+static int64_t elementsOf(const Box &box) {
+  int64_t count = 1;
+  for (Interval interval : box)
+    count *= interval.size();
+  return count;
+}
+
+static int64_t bytesOf(const Box &box, ElementType type) {
+  return elementsOf(box) * elementBytes(type);
+}
+
+/// Calls `copy(global offset, local offset, bytes)` for every contiguous run of
+/// `box` in an array of `shape`.
+template <typename Copy>
+static void forEachRun(ArrayRef<int64_t> shape, const Box &box, int64_t bytes,
+                       Copy copy) {
+  if (elementsOf(box) == 0)
+    return;
+  // Dims that are whole join the run of the dim before them.
+  int64_t dims = shape.size(), inner = dims;
+  int64_t run = 1;
+  while (inner > 0) {
+    --inner;
+    run *= box[inner].size();
+    if (box[inner].size() != shape[inner])
+      break;
+  }
+  SmallVector<int64_t> strides(dims, 1), index(dims, 0);
+  for (int64_t d = dims - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * shape[d + 1];
+  int64_t start = 0;
+  for (int64_t d = 0; d < dims; ++d)
+    start += box[d].begin * strides[d];
+  int64_t local = 0, total = elementsOf(box);
+  while (true) {
+    int64_t global = start;
+    for (int64_t d = 0; d < inner; ++d)
+      global += index[d] * strides[d];
+    copy(global * bytes, local * bytes, run * bytes);
+    local += run;
+    if (local == total)
+      return;
+    for (int64_t d = inner - 1; ++index[d] == box[d].size(); --d)
+      index[d] = 0;
+  }
+}
+
+ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
+                           ArrayRef<int64_t> meshShape, int64_t numRanks)
+    : values(values.vec()), rankBuffers(numRanks) {
+  for (const ValueMetadata &value : values) {
+    ElementType type = *shardrt::elementTypeNamed(value.elementType);
+    types.push_back(type);
+    std::vector<Shard> &ofValue = shards.emplace_back();
+    for (int64_t rank = 0; rank < numRanks; ++rank) {
+      Box box = boxOf(value, meshShape, rank);
+      AlignedBuffer buffer(bytesOf(box, type));
+      rankBuffers[rank].push_back(buffer.data());
+      ofValue.push_back({std::move(box), std::move(buffer)});
+    }
+  }
+  for (const std::vector<void *> &buffers : rankBuffers)
+    rankAddresses.push_back(buffers.data());
+}
+
+void ShardBuffers::scatter(size_t index, const HostArray &array) {
+  for (const Shard &shard : shards[index])
+    forEachRun(array.shape, shard.box, elementBytes(array.type),
+               [&](int64_t global, int64_t local, int64_t bytes) {
+                 std::memcpy(shard.buffer.data() + local,
+                             array.data.data() + global, bytes);
+               });
+}
+
+HostArray ShardBuffers::gather(size_t index) const {
+  HostArray array{types[index], values[index].shape, {}};
+  array.data.resize(array.numElements() * elementBytes(array.type));
+  for (const Shard &shard : shards[index])
+    forEachRun(array.shape, shard.box, elementBytes(array.type),
+               [&](int64_t global, int64_t local, int64_t bytes) {
+                 std::memcpy(array.data.data() + global,
+                             shard.buffer.data() + local, bytes);
+               });
+  return array;
+}
+
+int64_t ShardBuffers::firstDisagreement(size_t index) const {
+  // The array holds what the highest rank of each group says.
+  HostArray array = gather(index);
+  for (auto [rank, shard] : enumerate(shards[index])) {
+    bool same = true;
+    forEachRun(array.shape, shard.box, elementBytes(array.type),
+               [&](int64_t global, int64_t local, int64_t bytes) {
+                 same &= std::memcmp(array.data.data() + global,
+                                     shard.buffer.data() + local, bytes) == 0;
+               });
+    if (!same)
+      return rank;
+  }
+  return -1;
+}
+
+int64_t shardc::bytesOfShards(const ValueMetadata &value,
+                              ArrayRef<int64_t> meshShape, int64_t numRanks) {
+  ElementType type = *shardrt::elementTypeNamed(value.elementType);
+  int64_t bytes = 0;
+  for (int64_t rank = 0; rank < numRanks; ++rank)
+    bytes += bytesOf(boxOf(value, meshShape, rank), type);
+  return bytes;
+}

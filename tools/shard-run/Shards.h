@@ -1,0 +1,64 @@
+//===- Shards.h - Whole arrays to every rank's buffers and back -*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_RUN_SHARDS_H
+#define SHARDC_TOOLS_SHARD_RUN_SHARDS_H
+
+#include "HostArray.h"
+#include "shardc/Translation/Metadata.h"
+#include <cstdlib>
+#include <memory>
+
+namespace shardc {
+
+/// Memory aligned to 64 bytes, as generated code expects its buffers; never
+/// null.
+class AlignedBuffer {
+public:
+  explicit AlignedBuffer(int64_t bytes);
+  char *data() const { return memory.get(); }
+
+private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char[], Free> memory;
+};
+
+/// Buffers of all ranks for the arguments, or the results, of a program.
+class ShardBuffers {
+public:
+  /// Makes a buffer for every rank's box of every value.
+  ShardBuffers(llvm::ArrayRef<ValueMetadata> values,
+               llvm::ArrayRef<int64_t> meshShape, int64_t numRanks);
+
+  /// Copies every rank's box out of `array`, which is value number `index`,
+  /// whole.
+  void scatter(size_t index, const HostArray &array);
+  /// Puts value number `index` together. Where several ranks hold the same
+  /// elements the highest rank's are taken.
+  HostArray gather(size_t index) const;
+  /// Where ranks that hold the same box of value `index` hold different bits:
+  /// the lowest such rank; -1 if there is none.
+  int64_t firstDisagreement(size_t index) const;
+
+  /// Addresses as the runtime takes them: [rank][value].
+  void *const *const *addresses() const { return rankAddresses.data(); }
+
+private:
+  struct Shard {
+    Box box;
+    AlignedBuffer buffer;
+  };
+  std::vector<ValueMetadata> values;
+  std::vector<ElementType> types;
+  std::vector<std::vector<Shard>> shards; ///< [value][rank]
+  std::vector<std::vector<void *>> rankBuffers;
+  std::vector<void *const *> rankAddresses;
+};
+
+/// Bytes that all shards of `value` take together.
+int64_t bytesOfShards(const ValueMetadata &value,
+                      llvm::ArrayRef<int64_t> meshShape, int64_t numRanks);
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_SHARD_RUN_SHARDS_H

@@ -1,0 +1,194 @@
+//===- shard-run.cpp - Run a sharded program on N ranks -------------------===//
+//
+// Compile or load, make inputs, run, compare, write. Results go to stdout and
+// files, everything else to stderr. docs/Reference/shard-run.md is the manual.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare.h"
+#include "Inputs.h"
+#include "Options.h"
+#include "Report.h"
+#include "Session.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+using namespace llvm;
+using namespace shardc;
+
+/// Compiles the model or loads the artifact, and checks that its mesh is the
+/// one that was asked for.
+static Expected<Session> openProgram(const RunOptions &options) {
+  if (!options.isArtifact) {
+    Expected<CompiledProgram> compiled =
+        compileModel(options.model, options.compile);
+    if (!compiled)
+      return compiled.takeError();
+    return Session::load(std::move(*compiled));
+  }
+  Expected<Session> session = Session::loadArtifact(options.model);
+  if (!session)
+    return session.takeError();
+  const ProgramMetadata &program = session->metadata();
+  auto refuse = [&](const Twine &asked) {
+    return toolError(ExitCode::Usage,
+                     options.model + ": was compiled for the mesh " +
+                         printMesh(program.mesh) + ", but " + asked +
+                         "; compile it again with shard-translate --mesh");
+  };
+  if (options.compile.ranks && *options.compile.ranks != program.numRanks())
+    return refuse("--ranks gives " + Twine(*options.compile.ranks));
+  for (StringRef axis : split(options.compile.stages.mesh, ',')) {
+    if (axis.empty())
+      continue;
+    auto [name, size] = axis.split('=');
+    bool found = any_of(program.mesh, [&](const MeshAxis &known) {
+      return known.name == name.trim() &&
+             std::to_string(known.size) == size.trim();
+    });
+    if (!found)
+      return refuse("--mesh gives " + axis);
+  }
+  return session;
+}
+
+/// Refuses a program whose inputs and outputs would not fit in memory: whole
+/// arrays here, and every rank's shards.
+static Error checkMemory(const ProgramMetadata &program,
+                         const RunOptions &options) {
+  uint64_t limit = options.memoryLimit;
+  if (limit == 0)
+    limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+            sys::Process::getPageSizeEstimate();
+  uint64_t needed = 0;
+  for (const std::vector<ValueMetadata> *list :
+       {&program.arguments, &program.results})
+    for (const ValueMetadata &value : *list) {
+      uint64_t whole = SaturatingMultiply<uint64_t>(
+          countElements(value.shape),
+          shardrt::elementBytes(*shardrt::elementTypeNamed(value.elementType)));
+      needed = SaturatingAdd(needed, whole);
+      needed = SaturatingAdd<uint64_t>(
+          needed,
+          bytesOfShards(value, program.meshShape(), program.numRanks()));
+    }
+  if (needed <= limit)
+    return Error::success();
+  return toolError(ExitCode::Memory,
+                   "inputs and outputs need " + Twine(needed) + " bytes on " +
+                       Twine(program.numRanks()) + " ranks, the limit is " +
+                       Twine(limit));
+}
+
+static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
+                          ArrayRef<HostArray> expected,
+                          const RunOptions &options) {
+  Verdict verdict{with.str(), {}};
+  for (auto [mine, theirs] : zip_equal(got, expected)) {
+    Tolerance tolerance = defaultTolerance(mine.type);
+    tolerance.relative = options.relative.value_or(tolerance.relative);
+    tolerance.absolute = options.absolute.value_or(tolerance.absolute);
+    verdict.outputs.push_back(compareArrays(mine, theirs, tolerance));
+  }
+  return verdict;
+}
+
+/// Runs the model on one rank, nothing cut.
+static Expected<std::vector<HostArray>>
+runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
+  ModelOptions compile = options.compile;
+  compile.ranks.reset();
+  compile.stages.unsharded = true;
+  compile.stages.noFallback = false;
+  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
+  if (!compiled)
+    return compiled.takeError();
+  Expected<Session> session = Session::load(std::move(*compiled));
+  if (!session)
+    return session.takeError();
+  Expected<RunResult> run =
+      session->run(inputs, /*steps=*/1, options.timeoutMs);
+  if (!run)
+    return run.takeError();
+  return std::move(run->outputs);
+}
+
+static Error runTool(int argc, char **argv) {
+  Expected<RunOptions> options = readOptions(argc, argv);
+  if (!options)
+    return options.takeError();
+  Expected<Session> session = openProgram(*options);
+  if (!session)
+    return session.takeError();
+  const ProgramMetadata &program = session->metadata();
+  if (Error error = checkMemory(program, *options))
+    return error;
+  // What can be wrong with files is said before the first step.
+  std::vector<HostArray> expected;
+  if (!options->expectFile.empty()) {
+    Expected<std::vector<HostArray>> read =
+        readExpected(program, options->expectFile);
+    if (!read)
+      return read.takeError();
+    expected = std::move(*read);
+  }
+  Expected<std::vector<HostArray>> inputs = makeInputs(program, *options);
+  if (!inputs)
+    return inputs.takeError();
+
+  Expected<RunResult> run =
+      session->run(*inputs, options->repeat, options->timeoutMs);
+  if (!run)
+    return run.takeError();
+  if (!options->outputsFile.empty())
+    if (Error error = writeOutputs(options->outputsFile, run->outputs))
+      return error;
+
+  std::vector<Verdict> verdicts;
+  std::string difference;
+  auto judge = [&](StringRef with, ArrayRef<HostArray> reference) {
+    Verdict verdict = compareAll(with, run->outputs, reference, *options);
+    if (difference.empty())
+      difference =
+          describeDifference(verdict, program, run->outputs, reference);
+    verdicts.push_back(std::move(verdict));
+  };
+  if (!options->expectFile.empty())
+    judge("expected", expected);
+  if (options->check) {
+    Expected<std::vector<HostArray>> reference =
+        runUnsharded(*options, *inputs);
+    if (!reference)
+      return reference.takeError();
+    judge("unsharded", *reference);
+    if (difference.empty() && run->disagreeingOutput >= 0)
+      difference = (nameOf("output", run->disagreeingOutput,
+                           program.results[run->disagreeingOutput]) +
+                    ": rank " + Twine(run->disagreeingRank) +
+                    " holds other bits than a rank with the same shard")
+                       .str();
+  }
+
+  if (options->reportJSON)
+    writeReport(outs(), *session, *run, verdicts);
+  else if (verdicts.empty() && options->outputsFile.empty())
+    writeOutputValues(outs(), run->outputs);
+  writeSummary(errs(), *session, *run, verdicts);
+  outs().flush();
+  if (outs().has_error()) {
+    std::error_code error = outs().error();
+    outs().clear_error();
+    return toolError(ExitCode::IO, "stdout: " + error.message());
+  }
+  if (!difference.empty())
+    return toolError(ExitCode::Differs, difference);
+  return Error::success();
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  return reportAndGetExitCode("shard-run", runTool(argc, argv));
+}

@@ -1,0 +1,180 @@
+//===- shard-translate.cpp - A model to an artifact -----------------------===//
+//
+// Compiles a model for a mesh and writes an artifact (a shared object that
+// shard-run loads without compiling), an object file, LLVM IR, or the
+// artifact's C header. docs/Reference/shard-translate.md is the manual.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/Tool.h"
+#include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc;
+
+static cl::OptionCategory category("shard-translate");
+
+static cl::opt<std::string> input(cl::Positional, cl::desc("IN"),
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("File to write"),
+                                   cl::value_desc("OUT"), cl::cat(category));
+static cl::opt<std::string>
+    emit("emit", cl::desc("artifact (default), obj, llvmir or header"),
+         cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("cpu (default)"),
+                                   cl::value_desc("name"), cl::init("cpu"),
+                                   cl::cat(category));
+static cl::opt<std::string>
+    arch("arch",
+         cl::desc("What code is generated for: native (default), "
+                  "x86-64-v3, a CPU's name"),
+         cl::value_desc("name"), cl::init("native"), cl::cat(category));
+static cl::opt<int64_t>
+    ranks("ranks", cl::desc("Ranks; for a mesh of one axis its size"),
+          cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string>
+    mesh("mesh", cl::desc("Other sizes for axes of the file's mesh"),
+         cl::value_desc("x=2,y=2"), cl::cat(category));
+static cl::list<std::string>
+    sizes("sizes",
+          cl::desc("Sizes of the shards in which a dim of an argument "
+                   "arrives; may be given several times"),
+          cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
+static cl::opt<bool>
+    noFallback("no-fallback",
+               cl::desc("An op that would be gathered is an error"),
+               cl::cat(category));
+static cl::extrahelp
+    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 9 size "
+              "limit, 77 declared unsupported\n");
+
+static Error usage(const Twine &message) {
+  return toolError(ExitCode::Usage, message);
+}
+
+static Error checkOptions() {
+  if (input.empty())
+    return usage("no model given; see shard-translate --help");
+  if (output.empty())
+    return usage(
+        "no file to write given: -o OUT ('-' is stdout for llvmir and header)");
+  if (target == "cuda" ||
+      is_contained({"ptx", "cubin", "fatbin"}, emit.getValue()))
+    return toolError(
+        ExitCode::Unsupported,
+        "code for CUDA is not part of this version; --target=cpu is");
+  if (target != "cpu")
+    return usage("--target=" + target + ": expected cpu or cuda");
+  if (!is_contained({"artifact", "obj", "llvmir", "header"}, emit.getValue()))
+    return usage(
+        "--emit=" + emit +
+        ": expected artifact, obj, llvmir, header, ptx, cubin or fatbin");
+  if (output == "-" && (emit == "artifact" || emit == "obj"))
+    return usage("--emit=" + emit + " is not text: give a file with -o");
+  if (ranks.getNumOccurrences() && (ranks < 1 || ranks > 65536))
+    return usage("--ranks=" + Twine(ranks) + ": expected 1 to 65536");
+  if (mesh.getNumOccurrences())
+    if (Error error = checkMeshOption(mesh))
+      return error;
+  for (const std::string &text : sizes)
+    if (Error error = checkSizesOption(text))
+      return error;
+  if (isArtifact(input) && emit != "header")
+    return usage(input +
+                 " is an artifact; only its --emit=header can be written");
+  return Error::success();
+}
+
+/// Calls `write` on a new file, which gets its name if all went well; on stdout
+/// for '-'.
+static Error writeFile(StringRef path,
+                       function_ref<void(raw_ostream &)> write) {
+  if (path == "-") {
+    write(outs());
+    return Error::success();
+  }
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%");
+  if (!file)
+    return toolError(ExitCode::IO, path + ": cannot be written: " +
+                                       toString(file.takeError()));
+  std::error_code failed;
+  {
+    raw_fd_ostream out(file->FD, /*shouldClose=*/false);
+    write(out);
+    out.flush();
+    failed = out.error();
+    out.clear_error();
+  }
+  if (failed) {
+    consumeError(file->discard());
+    return toolError(ExitCode::IO, path + ": " + failed.message());
+  }
+  return withCode(ExitCode::IO, file->keep(path));
+}
+
+static Error writeArtifact(const CompiledProgram &program) {
+  std::string object = output + ".o";
+  sys::RemoveFileOnSignal(object);
+  scope_exit clean([&] {
+    sys::fs::remove(object);
+    sys::DontRemoveFileOnSignal(object);
+  });
+  if (Error error =
+          writeFile(object, [&](raw_ostream &out) { out << program.object; }))
+    return error;
+  return withCode(ExitCode::IO, linkSharedObject({object}, output));
+}
+
+static Error runTool() {
+  if (Error error = checkOptions())
+    return error;
+  if (isArtifact(input)) {
+    Expected<ProgramMetadata> metadata = readArtifactMetadata(input);
+    if (!metadata)
+      return withCode(ExitCode::Artifact, metadata.takeError());
+    return writeFile(output,
+                     [&](raw_ostream &out) { emitHeader(*metadata, out); });
+  }
+  ModelOptions options;
+  options.stages.mesh = mesh;
+  options.stages.sizes = join(sizes, ";");
+  options.stages.arch = arch;
+  options.stages.noFallback = noFallback;
+  if (ranks.getNumOccurrences())
+    options.ranks = ranks;
+  if (emit == "llvmir") {
+    std::string text;
+    raw_string_ostream textOut(text);
+    if (Error error = emitModelIR(input, options, textOut))
+      return error;
+    return writeFile(output, [&](raw_ostream &out) { out << text; });
+  }
+  Expected<CompiledProgram> program = compileModel(input, options);
+  if (!program)
+    return program.takeError();
+  if (emit == "header")
+    return writeFile(
+        output, [&](raw_ostream &out) { emitHeader(program->metadata, out); });
+  if (emit == "obj")
+    return writeFile(output, [&](raw_ostream &out) { out << program->object; });
+  return writeArtifact(*program);
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  parseCommandLine(argc, argv, "shard-translate",
+                   "Compiles a model (StableHLO text, MLIR bytecode) for a "
+                   "mesh, and writes what "
+                   "was made of it.\n");
+  return reportAndGetExitCode("shard-translate", runTool());
+}
