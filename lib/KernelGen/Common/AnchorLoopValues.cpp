@@ -14,6 +14,37 @@ namespace shardc {
 #define GEN_PASS_DEF_ANCHORLOOPVALUESPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
+/// The tensor whose buffer `value` is built in, through destinations of ops and
+/// loops around them.
+static Value destinationOf(Value value) {
+  while (true) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return value;
+    Operation *op = result.getOwner();
+    unsigned index = result.getResultNumber();
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = destination.getTiedOpOperand(result)->get();
+    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      value = insert.getDest();
+    } else if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+      value = store.getDest();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (destinationOf(loop.getYieldedValues()[index]) != loop.getRegionIterArg(index))
+        return value;
+      value = loop.getInitArgs()[index];
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      Value onTrue = destinationOf(branch.thenYield().getOperand(index));
+      Value onFalse = destinationOf(branch.elseYield().getOperand(index));
+      if (onTrue != onFalse)
+        return value;
+      return onTrue;
+    } else {
+      return value;
+    }
+  }
+}
+
 /// Makes each operand of a terminator end up in the buffer of the tensor in
 /// `carried` that it replaces.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carried) {
@@ -32,7 +63,8 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carrie
   }
   for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type || type != destination.getType() || operand.get() == destination)
+    if (!type || type != destination.getType() ||
+        destinationOf(operand.get()) == destination)
       continue;
     auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, type,
                                                                    operand.get(), destination);
