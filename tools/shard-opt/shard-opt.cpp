@@ -1,0 +1,79 @@
+//===- shard-opt.cpp - Run passes on IR -----------------------------------===//
+//
+// MlirOptMain with the project's and upstream's dialects and passes. Text is
+// prepared as in every tool: limits are checked, blobs of i1 packed.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardc/Pipelines/Register.h"
+#include "shardc/Support/ProgramText.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static void registerUpstreamDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, complex::ComplexDialect, func::FuncDialect,
+                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+}
+
+/// The passes that help to look at what the project's own make.
+static void registerUpstreamPasses() {
+  registerTransformsPasses(); // canonicalize, cse, inline, symbol-dce, ...
+  registerLinalgPasses();
+  bufferization::registerBufferizationPasses();
+  registerPass([] { return createSCFToControlFlowPass(); });
+  registerPass([] { return createReconcileUnrealizedCastsPass(); });
+}
+
+/// Reads, runs, writes; an error is on the error stream.
+static LogicalResult run(StringRef inputName, StringRef outputName, DialectRegistry &registry) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(inputName, &error);
+  if (!file) {
+    llvm::errs() << "shard-opt: error: " << error << '\n';
+    return failure();
+  }
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> program =
+      shardc::prepareProgram(std::move(file));
+  if (!program) {
+    llvm::errs() << llvm::toString(program.takeError()) << '\n';
+    return failure();
+  }
+  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &error);
+  if (!output) {
+    llvm::errs() << "shard-opt: error: " << error << '\n';
+    return failure();
+  }
+  if (failed(MlirOptMain(output->os(), std::move(*program), registry,
+                         MlirOptMainConfig::createFromCLOptions())))
+    return failure();
+  output->keep();
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  registerUpstreamDialects(registry);
+  shardc::registerShardcDialects(registry);
+  shardc::registerShardcPasses();
+  registerUpstreamPasses();
+  auto [inputName, outputName] =
+      registerAndParseCLIOptions(argc, argv, "shard-opt: the project's passes on IR\n", registry);
+  return asMainReturnCode(run(inputName, outputName, registry));
+}
