@@ -4,6 +4,7 @@
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ModelText.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -140,6 +141,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
     return failure();
   if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
     program.metadata.arenaBytes = bytes.getInt();
+  embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   if (failed(emitObjectFile(module, options.arch, stream)))

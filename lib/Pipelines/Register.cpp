@@ -12,6 +12,7 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #endif
 #ifdef HAS_SHARDCSTABLEHLO
+#include "shardc/Dialect/StableHLO/IR/AttributeDialects.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #endif
 #ifdef HAS_SHARDCIMPORT
@@ -37,7 +38,7 @@
 #ifdef HAS_SHARDCRULES
 #include "shardc/Rules/Register.h"
 #endif
-#ifdef HAS_SHARDCTRANSLATION
+#ifdef HAS_SHARDCOBJECTFILE
 #include "shardc/Translation/ObjectFile.h"
 #endif
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -48,6 +49,7 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
   registry.insert<spmd::SpmdDialect>();
 #ifdef HAS_SHARDCSTABLEHLO
   registry.insert<stablehlo::StablehloDialect>();
+  stablehlo::registerAttributeDialects(registry);
 #endif
 #ifdef HAS_SHARDCCHLO
   registry.insert<chlo::ChloDialect>();
@@ -65,7 +67,7 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
 #ifdef HAS_SHARDCKERNELGEN
   registerCpuKernelDialects(registry);
 #endif
-#ifdef HAS_SHARDCTRANSLATION
+#ifdef HAS_SHARDCOBJECTFILE
   registerObjectFileDialects(registry);
 #endif
 }
@@ -78,7 +80,7 @@ void shardc::registerShardcPasses() {
   registerImportPasses();
 #endif
 #ifdef HAS_SHARDCKERNELGEN
-  registerKernelGenPasses();
+  registerShardcKernelGenPasses();
   registerCpuKernelPipelines();
 #endif
 #ifdef HAS_SHARDCLOWERING

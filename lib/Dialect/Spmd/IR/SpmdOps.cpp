@@ -8,6 +8,23 @@ using namespace shardc::spmd;
 
 #include "shardc/Dialect/Spmd/IR/SpmdInterfaces.cpp.inc"
 
+/// `[<dim 0 along ["x"] : ...>, ...]`, without repeating the attribute's name.
+static ParseResult parseDimExchanges(OpAsmParser &parser, ArrayAttr &dims) {
+  SmallVector<Attribute> list;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        return failure(!list.emplace_back(DimExchangeAttr::parse(parser, {})));
+      }))
+    return failure();
+  dims = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printDimExchanges(OpAsmPrinter &printer, Operation *, ArrayAttr dims) {
+  printer << '[';
+  llvm::interleaveComma(dims, printer, [&](Attribute dim) { cast<DimExchangeAttr>(dim).print(printer); });
+  printer << ']';
+}
+
 #define GET_OP_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdOps.cpp.inc"
 

@@ -105,7 +105,7 @@ class Spmd_ExchangeOp<string mnemonic> : Spmd_Op<mnemonic, [Pure,
                        OptionalAttr<StrAttr>:$reason);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input $dims (`fill` $fill^ `:` type($fill))? (`reason` $reason^)? `on` $mesh attr-dict
+    $input custom<DimExchanges>($dims) (`fill` $fill^ `:` type($fill))? (`reason` $reason^)? `on` $mesh attr-dict
     `:` type($input) `->` type($result)
   }];
 }
@@ -167,7 +167,7 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter", [Pure,
                        Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $kind $input `along` $axes $dims (`reason` $reason^)? `on` $mesh attr-dict `:` type($input) `->` type($result)
+    $kind $input `along` $axes custom<DimExchanges>($dims) (`reason` $reason^)? `on` $mesh attr-dict `:` type($input) `->` type($result)
   }];
 }
 

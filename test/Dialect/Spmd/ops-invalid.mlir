@@ -1,0 +1,106 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{mesh has two axes named "x"}}
+spmd.mesh @mesh = <["x"=4, "x"=2]>
+
+// -----
+
+// expected-error@+1 {{mesh axis "x" has size 0, expected at least 1}}
+spmd.mesh @mesh = <["x"=0]>
+
+// -----
+
+// expected-error@+1 {{mesh has more than 65536 ranks}}
+spmd.mesh @mesh = <["x"=4096, "y"=4096]>
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
+// expected-error@+2 {{argument 0: sizes along "x" add up to 1020, but dim 0 has 1024 elements}}
+// expected-note@+1 {{sizes given here: [300, 200, 100, 420]}}
+func.func @sizes(%a: tensor<1024xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [300, 200, 100, 420]}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
+// expected-error@+1 {{argument 0: sharding gives 3 sizes for dim 0, but "x" has 4 shards}}
+func.func @count(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2, 3]}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+// expected-error@+1 {{argument 0: sharding gives a negative size for dim 0: [9, -1]}}
+func.func @negative(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [9, -1]}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4, "y"=2]>
+// expected-error@+1 {{argument 0: sharding names axis "z", but mesh @mesh has "x", "y"}}
+func.func @axis(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"z"}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
+// expected-error@+1 {{argument 0: sharding uses axis "x" twice; an axis cuts at most one dim}}
+func.func @twice(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {"x"}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
+// expected-error@+1 {{argument 0: sharding has 1 dims, but the tensor has 2}}
+func.func @dims(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 has a sharding over unknown mesh @mesh}}
+func.func @mesh(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
+func.func @lookup() {
+  // expected-error@+1 {{has a table of 3 entries, but there are 4 coordinates along its axes}}
+  %0 = spmd.lookup [1, 2, 3] along ["x"] on @mesh
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @exchange(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{has dim 2, but the tensor has 2 dims}}
+  %0 = spmd.all_gather %a [<dim 2 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @unlisted(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{changes dim 1 from 'tensor<4x4xf32>' to 'tensor<8x8xf32>', but does not list it}}
+  %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @tables(%a: tensor<4xf32>) {
+  // expected-error@+1 {{exchange of dim 0 owns 2 intervals and needs 1, expected as many: one for each coordinate}}
+  %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+  return
+}

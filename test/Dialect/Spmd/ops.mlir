@@ -1,0 +1,60 @@
+// RUN: shard-opt %s | shard-opt | FileCheck %s
+// Everything parses, and parses again from its own print.
+
+// CHECK: spmd.mesh @mesh = <["x"=4, "y"=2]>
+spmd.mesh @mesh = <["x"=4, "y"=2]>
+
+// CHECK-LABEL: func @shardings(
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x"}, {}]>
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x" sizes [3, 2, 1, 2]}, {?}]>
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x", "y"}p1, {}]>
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x" sizes dynamic}, {}], replicated = {"y"}>
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x", ?}, {}], partial = {"y" = sum}>
+func.func @shardings(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
+                     %b: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2, 1, 2]}, {?}]>},
+                     %c: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", "y"}p1, {}]>},
+                     %d: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes dynamic}, {}], replicated = {"y"}>},
+                     %e: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", ?}, {}], partial = {"y" = sum}>}) {
+  return
+}
+
+// CHECK-LABEL: func @global_view(
+func.func @global_view(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  // CHECK: spmd.constrain %{{.*}} <@mesh, [{"x"}, {}]> : tensor<8x6xf32>
+  %0 = spmd.constrain %a <@mesh, [{"x"}, {}]> : tensor<8x6xf32>
+  // CHECK: spmd.reshard %{{.*}} <@mesh, [{"x"}, {}]> -> <@mesh, [{}, {"x"}]> reason "dim 0 is contracted" : tensor<8x6xf32>
+  %1 = spmd.reshard %0 <@mesh, [{"x"}, {}]> -> <@mesh, [{}, {"x"}]> reason "dim 0 is contracted" : tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
+}
+
+// CHECK-LABEL: func @local_view(
+func.func @local_view(%a: tensor<2x6xf32>, %zero: tensor<f32>, %first: index) -> tensor<?x6xf32> attributes {spmd.local_view} {
+  // CHECK: spmd.lookup [3, 2, 1, 2] along ["x"] on @mesh
+  %size = spmd.lookup [3, 2, 1, 2] along ["x"] on @mesh
+  // CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] fill %{{.*}} : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
+      fill %zero : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  // CHECK: spmd.rebalance
+  %1 = spmd.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:3, 3:5, 5:6, 6:8]>] on @mesh : tensor<2x6xf32> -> tensor<?x6xf32>
+  // CHECK: spmd.all_gather
+  %2 = spmd.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:8, 0:8, 0:8, 0:8]>] on @mesh : tensor<2x6xf32> -> tensor<8x6xf32>
+  // CHECK: spmd.all_to_all
+  %3 = spmd.all_to_all %2 [<dim 0 along ["y"] : [0:4, 4:8] -> [0:8, 0:8]>, <dim 1 along ["y"] : [0:6, 0:6] -> [0:3, 3:6]>] on @mesh : tensor<8x6xf32> -> tensor<8x3xf32>
+  // CHECK: spmd.all_reduce sum %{{.*}} along ["x", "y"] on @mesh : tensor<4x6xf32>
+  %4 = spmd.all_reduce sum %0 along ["x", "y"] on @mesh : tensor<4x6xf32>
+  // CHECK: spmd.reduce_scatter max %{{.*}} along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
+  %5 = spmd.reduce_scatter max %2 along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
+  // CHECK: spmd.dilate %{{.*}} dim 1 by 2 first %{{.*}} size %{{.*}} fill %{{.*}} : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
+  %6 = spmd.dilate %a dim 1 by 2 first %first size %size fill %zero : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
+  // CHECK: spmd.run_site 3 ins(%{{.*}}, %{{.*}} : tensor<2x6xf32>, tensor<f32>) outs(%{{.*}} : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %7 = spmd.run_site 3 ins(%a, %zero : tensor<2x6xf32>, tensor<f32>) outs(%4 : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %1 : tensor<?x6xf32>
+}
+
+// A table whose entries agree is a constant.
+// CHECK-LABEL: func @lookup(
+func.func @lookup() -> index {
+  // CHECK: spmd.lookup
+  %0 = spmd.lookup [5, 5] along ["y"] on @mesh
+  return %0 : index
+}
