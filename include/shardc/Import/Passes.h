@@ -1,0 +1,31 @@
+//===- Passes.h - Passes of the Import room ---------------------*- C++ -*-===//
+#ifndef SHARDC_IMPORT_PASSES_H
+#define SHARDC_IMPORT_PASSES_H
+
+#include "shardc/Dialect/Sdy/IR/Sdy.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/Pass/Pass.h"
+#include <string>
+
+namespace shardc {
+
+struct ImportOptions {
+  /// Axes given another size, "x=3,y=2"; empty: as the file says.
+  std::string mesh;
+  /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or
+  /// name; empty: as the file says.
+  std::string sizes;
+  /// One rank, nothing cut: the mesh loses its axes, and every sharding goes.
+  bool unsharded = false;
+};
+
+/// JAX's StableHLO and sdy to one annotated function (`--spmd-import`).
+void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "shardc/Import/Passes.h.inc"
+
+} // namespace shardc
+
+#endif // SHARDC_IMPORT_PASSES_H

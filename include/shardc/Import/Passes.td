@@ -1,0 +1,60 @@
+//===- Passes.td - JAX's text to one annotated function ----*- tablegen -*-===//
+#ifndef SHARDC_IMPORT_PASSES_TD
+#define SHARDC_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Make @main the only function.";
+  let description = [{
+    Before: calls, composites and named computations. After: @main alone, without any; shardings of
+    the arguments and results of what was called are constraints in their places; locations say who
+    called. Refuses: no @main, recursion, functions without a body or with several blocks, more ops than
+    a program may have.
+  }];
+  let dependentDialects = ["::shardc::sdy::SdyDialect"];
+}
+
+def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {
+  let summary = "Refuse what no later stage knows, with its line.";
+  let description = [{
+    Ops of other dialects, manual regions and collectives, custom calls, tokens, dynamic shapes,
+    annotations of older partitioners. What is merely not there yet is called unsupported. Changes nothing.
+  }];
+}
+
+def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
+  let summary = "Turn Shardy's annotations into those of spmd.";
+  let description = [{
+    Before: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`. After: one `spmd.mesh` (empty where
+    there was none), `spmd.sharding` on arguments and results, `spmd.constrain`; names of arguments and
+    results as `spmd.name`; no attribute of mhlo, jax, tf or sdy. Sub-axes become axes of their own: "x" of 8 used as
+    `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Refuses: meshes with different axes, sharding groups,
+    propagation barriers.
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
+  let summary = "Give axes and shards other sizes than the file says.";
+  let description = [{
+    Refuses: an axis that the mesh lacks, an argument or dim that is not there or not sharded, sizes
+    that do not add up, sizes in the file that no longer fit an axis.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", /*default=*/"", "Axes and their sizes: x=3,y=2.">,
+    Option<"sizes", "sizes", "std::string", /*default=*/"",
+           "Sizes in which arguments arrive, by number or name: 0:2=300,200,100,424;image:1=3,5.">,
+    Option<"unsharded", "unsharded", "bool", /*default=*/"false",
+           "One rank: drop the mesh's axes and all shardings.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+def VerifyImportedPass : Pass<"spmd-verify-imported", "::mlir::ModuleOp"> {
+  let summary = "Check what propagation relies on.";
+  let description = [{
+    One `spmd.mesh`, one function @main of one block, no `sdy`, no call.
+  }];
+}
+
+#endif // SHARDC_IMPORT_PASSES_TD

@@ -1,0 +1,108 @@
+//===- CheckSupported.cpp - What no later stage knows ---------------------===//
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Import/Passes.h"
+#include "shardc/Support/UserLocation.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace shardc;
+
+namespace shardc {
+#define GEN_PASS_DEF_CHECKSUPPORTEDPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+static InFlightDiagnostic unsupported(Operation *op) {
+  return emitError(op->getLoc()) << "unsupported: '" << op->getName().getStringRef() << "' at "
+                                 << userLocation(op->getLoc());
+}
+
+static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return emitError(op->getLoc()) << "unsupported: " << what << " has type " << type
+                                   << "; only ranked tensors are known";
+  if (!tensor.hasStaticShape())
+    return emitError(op->getLoc()) << "unsupported: " << what << " has dynamic shape " << type
+                                   << "; export with constant shapes";
+  Type element = tensor.getElementType();
+  if (!element.isIntOrFloat() && !isa<ComplexType>(element))
+    return emitError(op->getLoc()) << "unsupported: " << what << " has element type " << element;
+  return success();
+}
+
+static LogicalResult checkOp(Operation *op) {
+  if (isa<sdy::ManualComputationOp>(op))
+    return unsupported(op) << ": manual regions (shard_map) are not compiled yet; "
+                              "leave the layout to the compiler, with constraints";
+  if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+          stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::PartitionIdOp,
+          stablehlo::ReplicaIdOp>(op))
+    return unsupported(op) << ": the program already communicates by itself; "
+                              "give the global program and annotations";
+  if (isa<sdy::ShardingGroupOp, sdy::PropagationBarrierOp>(op))
+    return unsupported(op) << "; constrain the values instead";
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known";
+  Dialect *dialect = op->getDialect();
+  if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "spmd", "func"}, dialect->getNamespace()))
+    return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
+  if (isa<func::FuncOp>(op))
+    return op->emitOpError() << "is inside a function";
+  if (op->getName().getDialectNamespace() == "func" && !isa<func::ReturnOp>(op))
+    return unsupported(op) << ": only calls by name are known";
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(checkType(op, type, "result " + Twine(i) + " of '" + op->getName().getStringRef() + "' at " +
+                                       userLocation(op->getLoc()))))
+      return failure();
+  for (StringRef name : {"mhlo.sharding"})
+    if (op->hasAttr(name))
+      return unsupported(op) << " has '" << name << "', the form of an older partitioner; "
+                                "export with jax_use_shardy_partitioner";
+  return success();
+}
+
+/// Annotations that stand on a function's arguments or results, in forms that
+/// would be lost unnoticed.
+static LogicalResult checkAnnotations(func::FuncOp main, DictionaryAttr attrs, const Twine &what) {
+  if (!attrs)
+    return success();
+  if (attrs.contains("mhlo.sharding"))
+    return main.emitError("unsupported: ") << what << " has 'mhlo.sharding', the form of an older partitioner; "
+                                              "export with jax_use_shardy_partitioner";
+  if (auto frontend = attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes"))
+    for (NamedAttribute attr : frontend)
+      if (attr.getName().getValue().starts_with("xla.sdy"))
+        return main.emitError("unsupported: ") << what << " has '" << attr.getName().getValue()
+                                               << "', Shardy's serialized form; print the module before it is serialized";
+  return success();
+}
+
+static LogicalResult checkModule(ModuleOp module) {
+  for (Operation &op : module.getOps())
+    if (!isa<func::FuncOp, sdy::MeshOp, spmd::MeshOp>(op))
+      return unsupported(&op) << ": expected functions and meshes in a module";
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (failed(checkAnnotations(main, module->getDiscardableAttrDictionary(), "module")))
+    return failure();
+  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+    if (failed(checkType(main, type, "argument " + Twine(i) + " of @main")) ||
+        failed(checkAnnotations(main, main.getArgAttrDict(i), "argument " + Twine(i) + " of @main")))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+    if (failed(checkType(main, type, "result " + Twine(i) + " of @main")) ||
+        failed(checkAnnotations(main, main.getResultAttrDict(i), "result " + Twine(i) + " of @main")))
+      return failure();
+  return success(!main.getBody().walk([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
+}
+
+namespace {
+struct CheckSupportedPass final : shardc::impl::CheckSupportedPassBase<CheckSupportedPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(checkModule(getOperation())))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,335 @@
+//===- ConvertSdy.cpp - Shardy's annotations to those of spmd -------------===//
+#include "SubAxes.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Import/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace shardc;
+
+namespace shardc {
+#define GEN_PASS_DEF_CONVERTSDYPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+/// Name of the attribute that keeps an argument's or result's name for reports.
+static constexpr llvm::StringLiteral kNameAttr = "spmd.name";
+
+namespace {
+
+class Converter {
+public:
+  explicit Converter(ModuleOp module)
+      : module(module), context(module.getContext()), main(module.lookupSymbol<func::FuncOp>("main")) {}
+  LogicalResult run();
+
+private:
+  LogicalResult uniteMeshes();
+  LogicalResult addMesh(Attribute name, sdy::MeshAttr mesh, Location loc);
+  LogicalResult forEachSharding(llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)> visit);
+  /// Puts the one mesh in the place of all others; null: one without axes.
+  LogicalResult createMesh(spmd::MeshAttr attr);
+  /// Null for a sharding that says nothing: on a mesh without axes.
+  spmd::ShardingAttr convert(sdy::TensorShardingAttr sharding) const;
+  spmd::ShardingAttr onMesh(spmd::ShardingAttr sharding) const;
+  void convertSignature();
+  void convertOps();
+  void dropAttributes();
+
+  ModuleOp module;
+  MLIRContext *context;
+  func::FuncOp main;
+  SubAxes subAxes;
+  sdy::MeshAttr mesh;        ///< the one with axes; null if there is none
+  StringAttr meshName;       ///< of the first of its symbols
+  Location meshLoc = UnknownLoc::get(context);
+  spmd::MeshOp ownMesh;      ///< an spmd.mesh of the input
+};
+
+} // namespace
+
+LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr added, Location loc) {
+  // One device, or none said: nothing is cut.
+  if (added.getAxes().empty())
+    return success();
+  if (!mesh) {
+    mesh = added;
+    meshName = dyn_cast_or_null<StringAttr>(name);
+    meshLoc = loc;
+    return success();
+  }
+  if (!meshName)
+    meshName = dyn_cast_or_null<StringAttr>(name);
+  if (mesh.getAxes() == added.getAxes())
+    return success();
+  InFlightDiagnostic diag = emitError(loc) << "unsupported: mesh " << added
+      << " differs from another of this module; a program runs on one mesh";
+  diag.attachNote(meshLoc) << "the other is " << mesh;
+  return diag;
+}
+
+LogicalResult Converter::forEachSharding(
+    llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)> visit) {
+  auto visitAll = [&](Attribute attr, Location loc) {
+    bool failedOnce = false;
+    if (attr)
+      attr.walk([&](sdy::TensorShardingAttr sharding) {
+        failedOnce |= failed(visit(sharding, loc));
+        return failedOnce ? WalkResult::interrupt() : WalkResult::advance();
+      });
+    return failure(failedOnce);
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (failed(visitAll(main.getArgAttr(i, sdy::kShardingAttr), main.getArgument(i).getLoc())))
+      return failure();
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (failed(visitAll(main.getResultAttr(i, sdy::kShardingAttr), main.getLoc())))
+      return failure();
+  WalkResult result = main.walk([&](Operation *op) {
+    if (op == main)
+      return WalkResult::advance();
+    for (NamedAttribute attr : op->getAttrs())
+      if (failed(visitAll(attr.getValue(), op->getLoc())))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult Converter::uniteMeshes() {
+  for (auto op : module.getOps<sdy::MeshOp>())
+    if (failed(addMesh(op.getSymNameAttr(), op.getMesh(), op.getLoc())))
+      return failure();
+  if (failed(forEachSharding([&](sdy::TensorShardingAttr sharding, Location loc) -> LogicalResult {
+        for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+          for (sdy::AxisRefAttr axis : dim.getAxes())
+            subAxes.use(axis);
+        for (sdy::AxisRefAttr axis : llvm::concat<const sdy::AxisRefAttr>(sharding.getReplicatedAxes(),
+                                                                           sharding.getUnreducedAxes()))
+          subAxes.use(axis);
+        auto inlined = dyn_cast<sdy::MeshAttr>(sharding.getMeshOrRef());
+        return inlined ? addMesh({}, inlined, loc) : success();
+      })))
+    return failure();
+  for (auto op : module.getOps<spmd::MeshOp>()) {
+    if (ownMesh && ownMesh.getMesh() != op.getMesh()) {
+      InFlightDiagnostic diag = op.emitError("unsupported: mesh @") << op.getSymName()
+          << " differs from another of this module; a program runs on one mesh";
+      diag.attachNote(ownMesh.getLoc()) << "the other is @" << ownMesh.getSymName();
+      return diag;
+    }
+    if (!ownMesh)
+      ownMesh = op;
+  }
+  return success();
+}
+
+LogicalResult Converter::createMesh(spmd::MeshAttr attr) {
+  if (ownMesh) {
+    if (attr && attr != ownMesh.getMesh()) {
+      InFlightDiagnostic diag = ownMesh.emitError("unsupported: mesh @") << ownMesh.getSymName()
+          << " differs from another of this module; a program runs on one mesh";
+      diag.attachNote(meshLoc) << "the other is " << mesh;
+      return diag;
+    }
+    attr = ownMesh.getMesh();
+    meshLoc = ownMesh.getLoc();
+  }
+  for (Operation &op : llvm::make_early_inc_range(module.getOps()))
+    if (isa<sdy::MeshOp, spmd::MeshOp>(op))
+      op.erase();
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  spmd::MeshOp::create(builder, meshLoc, meshName, attr ? attr : spmd::MeshAttr::get(context, {}, {}));
+  return success();
+}
+
+static spmd::ReductionKind convertKind(sdy::ReductionKind kind) {
+  switch (kind) {
+  case sdy::ReductionKind::Sum:
+    return spmd::ReductionKind::Sum;
+  case sdy::ReductionKind::Max:
+    return spmd::ReductionKind::Max;
+  case sdy::ReductionKind::Min:
+    return spmd::ReductionKind::Min;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+spmd::ShardingAttr Converter::convert(sdy::TensorShardingAttr sharding) const {
+  // On the maximal or the empty mesh nothing is cut, and nothing asked for.
+  Attribute on = sharding.getMeshOrRef();
+  if (auto inlined = dyn_cast<sdy::MeshAttr>(on); inlined && inlined.getAxes().empty())
+    return {};
+  if (auto name = dyn_cast<FlatSymbolRefAttr>(on))
+    if (auto op = ModuleOp(module).lookupSymbol<sdy::MeshOp>(name.getAttr()); !op || op.getMesh().getAxes().empty())
+      return {};
+  SmallVector<spmd::DimShardingAttr> dims;
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
+    SmallVector<StringAttr> axes;
+    for (sdy::AxisRefAttr axis : dim.getAxes())
+      subAxes.expand(axis, axes);
+    dims.push_back(spmd::DimShardingAttr::get(context, axes, {}, /*dynamicSizes=*/false,
+                                              /*open=*/!dim.getIsClosed(), dim.getPriority().value_or(-1)));
+  }
+  SmallVector<StringAttr> replicated, unreduced;
+  for (sdy::AxisRefAttr axis : sharding.getReplicatedAxes())
+    subAxes.expand(axis, replicated);
+  for (sdy::AxisRefAttr axis : sharding.getUnreducedAxes())
+    subAxes.expand(axis, unreduced);
+  SmallVector<spmd::PartialAxisAttr> partial;
+  for (StringAttr axis : unreduced)
+    partial.push_back(spmd::PartialAxisAttr::get(context, axis, convertKind(sharding.getUnreducedKind())));
+  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), dims, replicated, partial);
+}
+
+/// The same sharding on the one mesh there is.
+spmd::ShardingAttr Converter::onMesh(spmd::ShardingAttr sharding) const {
+  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), sharding.getDims(),
+                                 sharding.getReplicated(), sharding.getPartial());
+}
+
+void Converter::convertSignature() {
+  auto pick = [&](Attribute own, Attribute foreign) -> spmd::ShardingAttr {
+    if (auto sharding = dyn_cast_or_null<spmd::ShardingAttr>(own))
+      return onMesh(sharding);
+    if (auto sharding = dyn_cast_or_null<sdy::TensorShardingAttr>(foreign))
+      return convert(sharding);
+    return {};
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    if (auto sharding = pick(main.getArgAttr(i, spmd::kShardingAttrName), main.getArgAttr(i, sdy::kShardingAttr)))
+      main.setArgAttr(i, spmd::kShardingAttrName, sharding);
+    if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc()); name && !main.getArgAttr(i, kNameAttr))
+      main.setArgAttr(i, kNameAttr, name.getName());
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    if (auto sharding = pick(main.getResultAttr(i, spmd::kShardingAttrName), main.getResultAttr(i, sdy::kShardingAttr)))
+      main.setResultAttr(i, spmd::kShardingAttrName, sharding);
+    if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info"); name && !main.getResultAttr(i, kNameAttr))
+      main.setResultAttr(i, kNameAttr, name);
+  }
+}
+
+/// The sharding that `value` was given where it comes from; null if none.
+static spmd::ShardingAttr annotationOf(Value value) {
+  if (auto constrain = value.getDefiningOp<spmd::ConstrainOp>())
+    return constrain.getSharding();
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function ? function.getArgAttrOfType<spmd::ShardingAttr>(argument.getArgNumber(), spmd::kShardingAttrName)
+                  : spmd::ShardingAttr();
+}
+
+/// `value` with `sharding` asked for; itself where that says nothing new.
+static Value constrain(OpBuilder &builder, Location loc, Value value, spmd::ShardingAttr sharding) {
+  if (!sharding || cast<RankedTensorType>(value.getType()).getRank() == 0 || annotationOf(value) == sharding)
+    return value;
+  return spmd::ConstrainOp::create(builder, loc, value.getType(), value, sharding);
+}
+
+void Converter::convertOps() {
+  SmallVector<Operation *> ops;
+  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != main)
+      ops.push_back(op);
+  });
+  OpBuilder builder(context);
+  auto replace = [&](Operation *op, sdy::TensorShardingAttr sharding) {
+    builder.setInsertionPoint(op);
+    Value value = op->getOperand(0);
+    if (sharding)
+      value = constrain(builder, op->getLoc(), value, convert(sharding));
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  };
+  for (Operation *op : ops) {
+    if (auto own = dyn_cast<spmd::ConstrainOp>(op)) {
+      own.setShardingAttr(onMesh(own.getSharding()));
+      continue;
+    }
+    if (auto constraint = dyn_cast<sdy::ShardingConstraintOp>(op)) {
+      replace(op, constraint.getSharding());
+      continue;
+    }
+    if (auto reshard = dyn_cast<sdy::ReshardOp>(op)) {
+      replace(op, reshard.getSharding());
+      continue;
+    }
+    if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(op)) {
+      replace(op, edge.getSharding().value_or(nullptr));
+      continue;
+    }
+    // Shardy's collectives leave the value as it is and say where it lies then.
+    if (op->getName().getDialectNamespace() == "sdy" && op->hasAttrOfType<sdy::TensorShardingAttr>("out_sharding")) {
+      replace(op, op->getAttrOfType<sdy::TensorShardingAttr>("out_sharding"));
+      continue;
+    }
+    if (auto constant = dyn_cast<sdy::ConstantOp>(op)) {
+      builder.setInsertionPoint(op);
+      auto copy = stablehlo::ConstantOp::create(builder, op->getLoc(), constant.getValue());
+      op->replaceAllUsesWith(copy);
+      op->erase();
+      continue;
+    }
+    auto shardings = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
+    if (!shardings)
+      continue;
+    builder.setInsertionPointAfter(op);
+    for (auto [result, sharding] : llvm::zip(op->getResults(), shardings.getShardings())) {
+      Value asked = constrain(builder, op->getLoc(), result, convert(sharding));
+      if (asked != result)
+        result.replaceAllUsesExcept(asked, asked.getDefiningOp());
+    }
+  }
+}
+
+void Converter::dropAttributes() {
+  auto isForeign = [](StringAttr name) {
+    StringRef dialect = name.getValue().split('.').first;
+    return name.getValue().contains('.') && llvm::is_contained({"mhlo", "jax", "tf", "sdy"}, dialect);
+  };
+  module->walk([&](Operation *op) {
+    for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
+      if (isForeign(attr.getName()))
+        op->removeDiscardableAttr(attr.getName());
+  });
+  auto foreignIn = [&](DictionaryAttr attrs) {
+    SmallVector<StringAttr> names;
+    if (attrs)
+      for (NamedAttribute attr : attrs)
+        if (isForeign(attr.getName()))
+          names.push_back(attr.getName());
+    return names;
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    for (StringAttr name : foreignIn(main.getArgAttrDict(i)))
+      main.removeArgAttr(i, name);
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    for (StringAttr name : foreignIn(main.getResultAttrDict(i)))
+      main.removeResultAttr(i, name);
+}
+
+LogicalResult Converter::run() {
+  if (failed(uniteMeshes()))
+    return failure();
+  // Meshes are looked up while shardings are converted, so their symbols go last.
+  if (!meshName)
+    meshName = ownMesh ? ownMesh.getSymNameAttr() : StringAttr::get(context, "mesh");
+  spmd::MeshAttr refined;
+  if (mesh && !(refined = subAxes.refine(mesh, context, [&] { return emitError(meshLoc); })))
+    return failure();
+  convertSignature();
+  convertOps();
+  dropAttributes();
+  return createMesh(refined);
+}
+
+namespace {
+struct ConvertSdyPass final : shardc::impl::ConvertSdyPassBase<ConvertSdyPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(Converter(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,19 @@
+//===- Pipeline.cpp - The passes of import, in order ----------------------===//
+#include "shardc/Import/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace shardc;
+
+void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
+  // First, so that what no path from @main reaches is not asked about.
+  pm.addPass(createInlineCallsPass());
+  pm.addPass(createCheckSupportedPass());
+  pm.addPass(createConvertSdyPass());
+  pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.unsharded}));
+  // Identity broadcasts and repeated constants would only cost propagation time.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyImportedPass());
+}

@@ -1,0 +1,211 @@
+//===- SetLayout.cpp - Other sizes than the file says ---------------------===//
+#include "shardc/Import/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace shardc;
+
+namespace shardc {
+#define GEN_PASS_DEF_SETLAYOUTPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+namespace {
+
+/// The sizes of one dim of one argument, as the option says them.
+struct SizesRequest {
+  StringRef text;
+  unsigned argument = 0;
+  unsigned dim = 0;
+  SmallVector<int64_t> sizes;
+};
+
+class LayoutSetter {
+public:
+  LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText)
+      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), meshText(meshText), sizesText(sizesText) {}
+  LogicalResult run();
+  void dropAll();
+
+private:
+  LogicalResult setMesh();
+  FailureOr<SizesRequest> parseRequest(StringRef text);
+  LogicalResult setSizes();
+  LogicalResult checkShardings();
+
+  ModuleOp module;
+  func::FuncOp main;
+  StringRef meshText, sizesText;
+  spmd::MeshOp mesh;
+};
+
+} // namespace
+
+static std::string listAxes(spmd::MeshAttr mesh) {
+  if (mesh.getAxisNames().empty())
+    return "no axes";
+  std::string text;
+  for (auto [name, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))
+    text += (text.empty() ? "\"" : ", \"") + name.str() + "\"=" + std::to_string(size);
+  return text;
+}
+
+LogicalResult LayoutSetter::setMesh() {
+  spmd::MeshAttr attr = mesh.getMesh();
+  SmallVector<int64_t> sizes(attr.getAxisSizes());
+  SmallVector<bool> given(sizes.size(), false);
+  SmallVector<StringRef> entries;
+  meshText.split(entries, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    auto [name, value] = entry.split('=');
+    name = name.trim();
+    int64_t size;
+    if (value.trim().getAsInteger(10, size) || size < 1)
+      return mesh.emitError("mesh option has '") << entry << "', expected an axis and a size of at least 1, such as x=3";
+    int64_t axis = attr.getAxisIndex(name);
+    if (axis < 0)
+      return mesh.emitError("mesh option names axis \"") << name << "\", but mesh @" << mesh.getSymName() << " has "
+                                                         << listAxes(attr);
+    if (given[axis])
+      return mesh.emitError("mesh option gives axis \"") << name << "\" twice";
+    given[axis] = true;
+    sizes[axis] = size;
+  }
+  auto changed = spmd::MeshAttr::getChecked([&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
+                                            attr.getAxisNames(), ArrayRef<int64_t>(sizes));
+  if (!changed)
+    return failure();
+  mesh.setMeshAttr(changed);
+  return success();
+}
+
+FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
+  SizesRequest request;
+  request.text = text;
+  auto wrong = [&]() {
+    return main.emitError("sizes option has '") << text << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200";
+  };
+  auto [place, list] = text.split('=');
+  auto [argument, dim] = place.rsplit(':');
+  argument = argument.trim();
+  if (list.empty() || dim.trim().getAsInteger(10, request.dim))
+    return wrong();
+  SmallVector<StringRef> entries;
+  list.split(entries, ',');
+  for (StringRef entry : entries) {
+    int64_t size;
+    if (entry.trim().getAsInteger(10, size))
+      return wrong();
+    request.sizes.push_back(size);
+  }
+  unsigned count = main.getNumArguments();
+  if (argument.getAsInteger(10, request.argument)) {
+    request.argument = count;
+    for (unsigned i = 0; i < count; ++i)
+      if (auto name = main.getArgAttrOfType<StringAttr>(i, "spmd.name"); name && name.getValue() == argument)
+        request.argument = i;
+    if (request.argument == count)
+      return main.emitError("sizes option names argument '") << argument << "', but no argument of @main has that name";
+  }
+  if (request.argument >= count)
+    return main.emitError("sizes option names argument ") << request.argument << ", but @main has " << count;
+  auto type = cast<RankedTensorType>(main.getArgument(request.argument).getType());
+  if (request.dim >= type.getRank())
+    return main.emitError("sizes option names dim ") << request.dim << " of argument " << request.argument
+                                                     << ", which has " << type.getRank() << " dims: " << type;
+  return request;
+}
+
+LogicalResult LayoutSetter::setSizes() {
+  SmallVector<StringRef> entries;
+  sizesText.split(entries, ';', -1, /*KeepEmpty=*/false);
+  MLIRContext *context = module.getContext();
+  for (StringRef entry : entries) {
+    FailureOr<SizesRequest> request = parseRequest(entry.trim());
+    if (failed(request))
+      return failure();
+    unsigned argument = request->argument;
+    auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(argument, spmd::kShardingAttrName);
+    if (!sharding || sharding.getDims()[request->dim].isWhole())
+      return main.emitError("sizes option gives sizes for dim ") << request->dim << " of argument " << argument
+             << ", which is not sharded there; shard it in the model, or leave its sizes out";
+    SmallVector<spmd::DimShardingAttr> dims(sharding.getDims());
+    spmd::DimShardingAttr &dim = dims[request->dim];
+    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), DenseI64ArrayAttr::get(context, request->sizes),
+                                     /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority());
+    sharding = spmd::ShardingAttr::get(context, sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
+    main.setArgAttr(argument, spmd::kShardingAttrName, sharding);
+  }
+  return success();
+}
+
+/// All sizes against the mesh as it is now.
+LogicalResult LayoutSetter::checkShardings() {
+  auto check = [&](spmd::ShardingAttr sharding, Type type, Location loc, const Twine &what) -> LogicalResult {
+    if (!sharding)
+      return success();
+    for (auto [i, dim] : llvm::enumerate(sharding.getDims()))
+      if (dim.getSizes() && !meshText.empty() && int64_t(dim.getSizes().size()) != dim.getNumShards(mesh.getMesh()))
+        return emitError(loc) << what << " has " << dim.getSizes().size() << " sizes in dim " << i
+                              << ", but with mesh option '" << meshText << "' it has "
+                              << dim.getNumShards(mesh.getMesh()) << " shards; give sizes that fit with the sizes option";
+    return sharding.verifyFor(mesh.getMesh(), cast<RankedTensorType>(type).getShape(),
+                              [&] { return emitError(loc) << what << ": "; });
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (failed(check(main.getArgAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName),
+                     main.getArgumentTypes()[i], main.getArgument(i).getLoc(), "argument " + Twine(i))))
+      return failure();
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (failed(check(main.getResultAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName),
+                     main.getResultTypes()[i], main.getLoc(), "result " + Twine(i))))
+      return failure();
+  WalkResult result = main.walk([&](spmd::ConstrainOp op) {
+    return WalkResult(check(op.getSharding(), op.getType(), op.getLoc(), "'spmd.constrain' op"));
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// One rank: a mesh without axes, and nothing asked for.
+void LayoutSetter::dropAll() {
+  mesh = *module.getOps<spmd::MeshOp>().begin();
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    main.removeArgAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    main.removeResultAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
+  SmallVector<Operation *> constraints;
+  main.walk([&](Operation *op) {
+    if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op))
+      constraints.push_back(op);
+  });
+  for (Operation *op : constraints) {
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
+  }
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
+}
+
+LogicalResult LayoutSetter::run() {
+  mesh = *module.getOps<spmd::MeshOp>().begin();
+  if (failed(setMesh()) || failed(setSizes()))
+    return failure();
+  return checkShardings();
+}
+
+namespace {
+struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (module.getOps<spmd::MeshOp>().empty() || !module.lookupSymbol<func::FuncOp>("main")) {
+      module.emitError("has no spmd.mesh or no @main; run --spmd-import");
+      return signalPassFailure();
+    }
+    LayoutSetter setter(module, mesh, sizes);
+    if (unsharded)
+      setter.dropAll();
+    else if (failed(setter.run()))
+      signalPassFailure();
+  }
+};
+} // namespace
