@@ -1,0 +1,52 @@
+//===- Collectives.h - Each algorithm once, over any transport --*- C++ -*-===//
+//
+// The functions behind the entry points of shardrt.h, with their contracts. They
+// return 0 or the status that the step has failed with. They may throw
+// std::bad_alloc, when a message is composed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_COLLECTIVES_COLLECTIVES_H
+#define SHARDRT_COLLECTIVES_COLLECTIVES_H
+
+#include "Core/Context.h"
+
+namespace shardrt {
+
+int runExchange(shardrt_context &ctx, int64_t site, const void *src, void *dst,
+                const void *fill);
+int64_t startExchange(shardrt_context &ctx, int64_t site, const void *src);
+int waitExchange(shardrt_context &ctx, int64_t token, void *dst,
+                 const void *fill);
+int runAllReduce(shardrt_context &ctx, int64_t site, const void *src, void *dst,
+                 int64_t count);
+int runReduceScatter(shardrt_context &ctx, int64_t site, const void *src,
+                     void *dst);
+
+/// The plan of `site`, or NULL after failing the step: there is no such site, or
+/// it is of another kind than `kind`.
+const SitePlan *findPlan(shardrt_context &ctx, int64_t site, SiteKind kind);
+/// Whether the buffers can be used: not NULL where they hold something, and apart
+/// (or, if `inPlace`, the same). Else fails the step.
+bool checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
+                  int64_t srcBytes, const void *dst, int64_t dstBytes,
+                  bool inPlace);
+
+/// Counts one execution of a site from its making to finish().
+class SiteTimer {
+public:
+  SiteTimer(shardrt_context &ctx, int64_t site);
+  ~SiteTimer();
+  /// What is counted when the execution ends.
+  int64_t executions = 1;
+  int64_t bytesReceived = 0;
+
+private:
+  shardrt_context &ctx;
+  int64_t site;
+  int64_t startNs;
+  int64_t waitedBefore;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_COLLECTIVES_COLLECTIVES_H

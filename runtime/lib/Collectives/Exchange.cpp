@@ -1,0 +1,167 @@
+//===- Exchange.cpp - Owned boxes to needed boxes -------------------------===//
+//
+// Halo exchange, rebalance, all-gather, all-to-all and shift. What the rank has
+// itself is copied while the others arrive; then those that are there come first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include "Core/Clock.h"
+#include <functional>
+
+using namespace shardrt;
+
+//===----------------------------------------------------------------------===//
+// What all collectives share
+//===----------------------------------------------------------------------===//
+
+SiteTimer::SiteTimer(shardrt_context &ctx, int64_t site)
+    : ctx(ctx), site(site), startNs(nowNs()),
+      waitedBefore(ctx.comm->waited()) {}
+
+SiteTimer::~SiteTimer() {
+  shardrt_site_stats &stats = ctx.stats[site];
+  stats.count += executions;
+  stats.bytes_received += bytesReceived;
+  stats.total_ns += nowNs() - startNs;
+  stats.wait_ns += ctx.comm->waited() - waitedBefore;
+}
+
+const SitePlan *shardrt::findPlan(shardrt_context &ctx, int64_t site,
+                                  SiteKind kind) {
+  if (site < 0 || site >= static_cast<int64_t>(ctx.plans.size())) {
+    ctx.fail(SHARDRT_USAGE, "calls site " + std::to_string(site) +
+                                ", but the program has " +
+                                std::to_string(ctx.plans.size()));
+    return nullptr;
+  }
+  const SitePlan &plan = ctx.plans[site];
+  if (plan.kind != kind) {
+    ctx.fail(SHARDRT_USAGE, "carries out " + ctx.program->describe(site, true) +
+                                " as a collective of another kind");
+    return nullptr;
+  }
+  return &plan;
+}
+
+bool shardrt::checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
+                           int64_t srcBytes, const void *dst, int64_t dstBytes,
+                           bool inPlace) {
+  const char *why = nullptr;
+  auto *a = static_cast<const std::byte *>(src);
+  auto *b = static_cast<const std::byte *>(dst);
+  if ((srcBytes > 0 && !src) || (dstBytes > 0 && !dst))
+    why = "a buffer is NULL";
+  else if (srcBytes > 0 && dstBytes > 0 && !(inPlace && a == b) &&
+           std::less<>()(a, b + dstBytes) && std::less<>()(b, a + srcBytes))
+    why = "source and destination overlap";
+  if (!why)
+    return true;
+  ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) + ": " + why);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+/// Fills `dst` and waits for the readers of `src`.
+static bool complete(shardrt_context &ctx, const SitePlan &plan,
+                     const Ticket &ticket, const std::byte *src, std::byte *dst,
+                     const void *fill) {
+  Comm &comm = *ctx.comm;
+  for (const BoxCopy &copy : plan.own)
+    runCopy(copy, src, dst);
+  for (const BoxCopy &copy : plan.fills)
+    runFill(copy, dst, fill, plan.elementBytes);
+
+  auto receive = [&](const SitePlan::Source &source) {
+    const std::byte *data = nullptr;
+    if (!comm.open(ticket, source.peer, data))
+      return false;
+    runCopy(source.copy, data, dst);
+    comm.close(ticket, source.peer);
+    return true;
+  };
+  // Two rounds: who is there already, then who is late. 64 sources are tracked;
+  // those beyond are read in the second round.
+  uint64_t done = 0;
+  for (size_t i = 0; i < plan.sources.size() && i < 64; ++i)
+    if (comm.ready(ticket, plan.sources[i].peer)) {
+      if (!receive(plan.sources[i]))
+        return false;
+      done |= uint64_t(1) << i;
+    }
+  for (size_t i = 0; i < plan.sources.size(); ++i)
+    if ((i >= 64 || !(done >> i & 1)) && !receive(plan.sources[i]))
+      return false;
+  return comm.finish(ticket, plan.readers);
+}
+
+int shardrt::runExchange(shardrt_context &ctx, int64_t site, const void *src,
+                         void *dst, const void *fill) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, dst,
+                             plan->dstBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  Ticket ticket;
+  if (!ctx.comm->post({site, 0}, src, plan->readers, ticket) ||
+      !complete(ctx, *plan, ticket, static_cast<const std::byte *>(src),
+                static_cast<std::byte *>(dst), fill))
+    return ctx.comm->status();
+  return SHARDRT_OK;
+}
+
+int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
+                               const void *src) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan ||
+      !checkBuffers(ctx, site, src, plan->srcBytes, nullptr, 0, false))
+    return 0;
+  int64_t index = 0;
+  while (index < ctx.maxPending && ctx.pending[index].used)
+    ++index;
+  if (index == ctx.maxPending) {
+    ctx.fail(SHARDRT_USAGE,
+             "starts " + ctx.program->describe(site, true) + " while " +
+                 std::to_string(ctx.maxPending) +
+                 " exchanges are under way; wait for one first");
+    return 0;
+  }
+  shardrt_context::Pending &pending = ctx.pending[index];
+  SiteTimer timer(ctx, site);
+  timer.executions = 0;
+  if (!ctx.comm->post({site, 0}, src, plan->readers, pending.ticket))
+    return 0;
+  pending.src = src;
+  pending.used = true;
+  pending.startedNs = nowNs();
+  return index + 1;
+}
+
+int shardrt::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
+                          const void *fill) {
+  if (int status = ctx.comm->status())
+    return status;
+  if (token < 1 || token > ctx.maxPending || !ctx.pending[token - 1].used)
+    return ctx.fail(SHARDRT_USAGE, "waits for an exchange that is not under "
+                                   "way: token " +
+                                       std::to_string(token));
+  shardrt_context::Pending pending = ctx.pending[token - 1];
+  ctx.pending[token - 1].used = false;
+  int64_t site = pending.ticket.call.site;
+  const SitePlan &plan = ctx.plans[site];
+  ctx.stats[site].overlap_ns += nowNs() - pending.startedNs;
+  if (!checkBuffers(ctx, site, pending.src, plan.srcBytes, dst, plan.dstBytes,
+                    /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan.bytesReceived;
+  if (!complete(ctx, plan, pending.ticket,
+                static_cast<const std::byte *>(pending.src),
+                static_cast<std::byte *>(dst), fill))
+    return ctx.comm->status();
+  return SHARDRT_OK;
+}

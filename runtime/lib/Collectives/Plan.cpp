@@ -1,0 +1,151 @@
+//===- Plan.cpp - One site as one rank carries it out ---------------------===//
+//
+// Readers are derived from sendsOf, sources from receivesOf: each rank plans
+// alone and the two sides fit because both follow from the same tables.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Plan.h"
+#include <algorithm>
+
+using namespace shardrt;
+using namespace shardc;
+
+static Box domainOf(const Exchange &exchange) {
+  Box box;
+  for (int64_t size : exchange.globalShape)
+    box.push_back({0, size});
+  return box;
+}
+
+static int64_t numRanks(const Exchange &exchange) {
+  int64_t ranks = 1;
+  for (int64_t size : exchange.meshShape)
+    ranks *= size;
+  return ranks;
+}
+
+/// Elements of a box, or -1 if they are more than a buffer can hold.
+static int64_t checkedVolume(const Box &box) {
+  int64_t volume = 1;
+  for (Interval interval : box)
+    if (interval.empty())
+      return 0;
+  for (Interval interval : box)
+    if (__builtin_mul_overflow(volume, interval.size(), &volume) ||
+        volume > int64_t(1) << 48)
+      return -1;
+  return volume;
+}
+
+std::string shardrt::checkSite(const Site &site) {
+  if (site.kind != SiteKind::Exchange &&
+      !findCombiner(site.type, site.reduction))
+    return std::string(reductionName(site.reduction)) + " of " +
+           std::string(elementTypeName(site.type)) +
+           " is not supported; convert to a wider type first";
+  if (site.kind == SiteKind::AllReduce)
+    return {};
+  const Exchange &exchange = site.exchange;
+  if (std::string error = verifyExchange(exchange); !error.empty())
+    return error;
+  Box domain = domainOf(exchange);
+  for (int64_t rank = 0, e = numRanks(exchange); rank < e; ++rank) {
+    Box needed = neededBox(exchange, rank);
+    if (checkedVolume(needed) < 0)
+      return "the needed box of rank " + std::to_string(rank) + " is too large";
+    if (site.kind != SiteKind::ReduceScatter)
+      continue;
+    for (size_t dim = 0; dim < domain.size(); ++dim)
+      if (!domain[dim].contains(needed[dim]))
+        return "rank " + std::to_string(rank) +
+               " needs elements outside the domain in dim " +
+               std::to_string(dim) + ", which nobody can contribute";
+    int64_t first = groupAlong(exchange.meshShape, site.groupAxes, rank)[0];
+    if (!(ownedBox(exchange, first) == ownedBox(exchange, rank)))
+      return "ranks " + std::to_string(first) + " and " + std::to_string(rank) +
+             " are of one group but own different boxes";
+  }
+  return {};
+}
+
+static void sortUnique(std::vector<int64_t> &list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
+  const Exchange &exchange = site.exchange;
+  Box owned = ownedBox(exchange, rank), needed = neededBox(exchange, rank);
+  for (const Box &box : outside(needed, domainOf(exchange)))
+    plan.fills.push_back(planCopy(box, box, needed, plan.elementBytes));
+  for (const Transfer &transfer : receivesOf(exchange, rank)) {
+    BoxCopy copy = planCopy(transfer.box, ownedBox(exchange, transfer.peer),
+                            needed, plan.elementBytes);
+    if (transfer.peer == rank) {
+      plan.own.push_back(std::move(copy));
+      continue;
+    }
+    plan.bytesReceived += copy.bytes();
+    plan.sources.push_back({transfer.peer, std::move(copy)});
+  }
+  // Starting with the next rank above, not all ranks read the same one first.
+  auto above = std::find_if(plan.sources.begin(), plan.sources.end(),
+                            [&](const auto &s) { return s.peer > rank; });
+  std::rotate(plan.sources.begin(), above, plan.sources.end());
+  for (const Transfer &transfer : sendsOf(exchange, rank))
+    plan.readers.push_back(transfer.peer);
+  sortUnique(plan.readers);
+}
+
+static void planReduceScatter(const Site &site, int64_t rank, SitePlan &plan) {
+  const Exchange &exchange = site.exchange;
+  auto groupOf = [&](int64_t of) {
+    return groupAlong(exchange.meshShape, site.groupAxes, of);
+  };
+  Box needed = neededBox(exchange, rank);
+  for (const Transfer &transfer : receivesOf(exchange, rank)) {
+    SitePlan::Part part;
+    part.ranks = groupOf(transfer.peer);
+    part.copy = planCopy(transfer.box, ownedBox(exchange, transfer.peer),
+                         needed, plan.elementBytes);
+    for (int64_t from : part.ranks)
+      if (from != rank) {
+        plan.opened.push_back(from);
+        plan.bytesReceived += part.copy.bytes();
+      }
+    plan.parts.push_back(std::move(part));
+  }
+  sortUnique(plan.opened);
+  // Whoever reads one of my group reads me, for it owns what I own.
+  for (int64_t member : groupOf(rank)) {
+    for (const Transfer &transfer : receivesOf(exchange, member))
+      if (transfer.peer == member)
+        plan.readers.push_back(member);
+    for (const Transfer &transfer : sendsOf(exchange, member))
+      plan.readers.push_back(transfer.peer);
+  }
+  sortUnique(plan.readers);
+  std::erase(plan.readers, rank);
+}
+
+SitePlan shardrt::planSite(const Site &site, int64_t rank) {
+  SitePlan plan;
+  plan.kind = site.kind;
+  plan.elementBytes = elementBytes(site.type);
+  if (site.kind != SiteKind::Exchange)
+    plan.combiner = findCombiner(site.type, site.reduction);
+  if (site.kind == SiteKind::AllReduce) {
+    plan.group = groupAlong(site.exchange.meshShape, site.groupAxes, rank);
+    plan.readers = plan.group;
+    std::erase(plan.readers, rank);
+    return plan;
+  }
+  plan.srcBytes = volumeOf(ownedBox(site.exchange, rank)) * plan.elementBytes;
+  plan.dstBytes = volumeOf(neededBox(site.exchange, rank)) * plan.elementBytes;
+  if (site.kind == SiteKind::Exchange)
+    planExchange(site, rank, plan);
+  else
+    planReduceScatter(site, rank, plan);
+  return plan;
+}

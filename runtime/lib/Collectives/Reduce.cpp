@@ -1,0 +1,186 @@
+//===- Reduce.cpp - all_reduce and reduce_scatter -------------------------===//
+//
+// Every element is combined by one rank, or by all alike, over the ranks of the
+// group in ascending order: the bits depend neither on time nor on the rank.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include <cstring>
+
+using namespace shardrt;
+
+/// Up to this size every rank combines everything: one meeting in place of two.
+static constexpr int64_t smallBytes = 8192;
+/// Most ranks of a group whose addresses fit on the stack.
+static constexpr int64_t fewRanks = 64;
+
+namespace {
+/// The posted buffers of a group, by its order.
+class Parts {
+public:
+  explicit Parts(size_t size) : count(size) {
+    if (size > fewRanks)
+      many.resize(size);
+  }
+  const std::byte **data() { return many.empty() ? few : many.data(); }
+  size_t size() const { return count; }
+
+private:
+  size_t count;
+  const std::byte *few[fewRanks] = {};
+  std::vector<const std::byte *> many;
+};
+} // namespace
+
+/// Waits for the buffers of `ranks`; this rank's is `src`.
+static bool openAll(shardrt_context &ctx, const Ticket &ticket,
+                    std::span<const int64_t> ranks, const std::byte *src,
+                    Parts &parts) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == ctx.rank)
+      parts.data()[i] = src;
+    else if (!ctx.comm->open(ticket, ranks[i], parts.data()[i]))
+      return false;
+  }
+  return true;
+}
+
+static void closeAll(shardrt_context &ctx, const Ticket &ticket,
+                     std::span<const int64_t> ranks) {
+  for (int64_t rank : ranks)
+    ctx.comm->close(ticket, rank);
+}
+
+//===----------------------------------------------------------------------===//
+// all_reduce
+//===----------------------------------------------------------------------===//
+
+/// Everybody combines everything. The result waits aside until nobody reads
+/// `src`, which may be `dst`.
+static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
+                        const std::byte *src, std::byte *dst) {
+  alignas(64) std::byte result[smallBytes];
+  Ticket ticket;
+  Parts parts(plan.group.size());
+  if (!ctx.comm->post(call, src, plan.readers, ticket) ||
+      !openAll(ctx, ticket, plan.group, src, parts))
+    return false;
+  plan.combiner.function({parts.data(), parts.size()}, result, call.count);
+  closeAll(ctx, ticket, plan.readers);
+  if (!ctx.comm->finish(ticket, plan.readers))
+    return false;
+  if (call.count > 0)
+    std::memcpy(dst, result, call.count * plan.elementBytes);
+  return true;
+}
+
+/// Each rank combines one slice; then all gather. In place this is safe: slice i
+/// of anybody's buffer is read by rank i alone, and is overwritten only after
+/// rank i has shown its result.
+static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
+                         const std::byte *src, std::byte *dst) {
+  int64_t ranks = static_cast<int64_t>(plan.group.size());
+  int64_t bytes = plan.elementBytes;
+  // Slices begin at multiples of 64 elements, so that none share a cache line.
+  int64_t each = (call.count + ranks - 1) / ranks;
+  each = (each + 63) / 64 * 64;
+  auto begin = [&](int64_t i) { return std::min(call.count, i * each); };
+  int64_t me = 0;
+  while (plan.group[me] != ctx.rank)
+    ++me;
+
+  Ticket first, second;
+  Parts parts(plan.group.size());
+  if (!ctx.comm->post(call, src, plan.readers, first) ||
+      !openAll(ctx, first, plan.group, src, parts))
+    return false;
+  int64_t from = begin(me), size = begin(me + 1) - from;
+  for (int64_t i = 0; i < ranks; ++i)
+    parts.data()[i] += from * bytes;
+  plan.combiner.function({parts.data(), parts.size()}, dst + from * bytes,
+                         size);
+  closeAll(ctx, first, plan.readers);
+
+  if (!ctx.comm->post(call, dst, plan.readers, second))
+    return false;
+  for (int64_t step = 1; step < ranks; ++step) {
+    int64_t i = (me + step) % ranks;
+    const std::byte *data = nullptr;
+    if (!ctx.comm->open(second, plan.group[i], data))
+      return false;
+    int64_t at = begin(i), length = begin(i + 1) - at;
+    if (length > 0)
+      std::memcpy(dst + at * bytes, data + at * bytes, length * bytes);
+    ctx.comm->close(second, plan.group[i]);
+  }
+  return ctx.comm->finish(first, plan.readers) &&
+         ctx.comm->finish(second, plan.readers);
+}
+
+int shardrt::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
+                          void *dst, int64_t count) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
+  if (!plan)
+    return ctx.comm->status();
+  if (count < 0 || count > (int64_t(1) << 48))
+    return ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) + ": " +
+                                       std::to_string(count) +
+                                       " elements make no sense");
+  int64_t bytes = count * plan->elementBytes;
+  if (!checkBuffers(ctx, site, src, bytes, dst, bytes, /*inPlace=*/true))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  auto *from = static_cast<const std::byte *>(src);
+  auto *to = static_cast<std::byte *>(dst);
+  int64_t ranks = static_cast<int64_t>(plan->group.size());
+  bool done;
+  if (ranks == 1) {
+    Ticket ticket;
+    done = ctx.comm->post({site, count}, src, {}, ticket) &&
+           ctx.comm->finish(ticket, {});
+    if (done && bytes > 0 && to != from)
+      std::memcpy(to, from, bytes);
+  } else if (bytes <= smallBytes) {
+    timer.bytesReceived = bytes * (ranks - 1);
+    done = reduceSmall(ctx, *plan, {site, count}, from, to);
+  } else {
+    // One slice from each other rank, twice.
+    timer.bytesReceived = 2 * bytes * (ranks - 1) / ranks;
+    done = reduceSliced(ctx, *plan, {site, count}, from, to);
+  }
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+//===----------------------------------------------------------------------===//
+// reduce_scatter
+//===----------------------------------------------------------------------===//
+
+int shardrt::runReduceScatter(shardrt_context &ctx, int64_t site,
+                              const void *src, void *dst) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
+  if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, dst,
+                             plan->dstBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  auto *from = static_cast<const std::byte *>(src);
+  auto *to = static_cast<std::byte *>(dst);
+  Ticket ticket;
+  if (!ctx.comm->post({site, 0}, src, plan->readers, ticket))
+    return ctx.comm->status();
+  for (const SitePlan::Part &part : plan->parts) {
+    Parts bases(part.ranks.size()), parts(part.ranks.size());
+    if (!openAll(ctx, ticket, part.ranks, from, bases))
+      return ctx.comm->status();
+    int64_t count = part.copy.run / plan->elementBytes;
+    forEachRun(part.copy, [&](int64_t srcAt, int64_t dstAt) {
+      for (size_t i = 0; i < parts.size(); ++i)
+        parts.data()[i] = bases.data()[i] + srcAt;
+      plan->combiner.function({parts.data(), parts.size()}, to + dstAt, count);
+    });
+  }
+  closeAll(ctx, ticket, plan->opened);
+  return ctx.comm->finish(ticket, plan->readers) ? SHARDRT_OK
+                                                 : ctx.comm->status();
+}

@@ -1,0 +1,40 @@
+//===- Context.h - One rank, as generated code holds it ---------*- C++ -*-===//
+#ifndef SHARDRT_CORE_CONTEXT_H
+#define SHARDRT_CORE_CONTEXT_H
+
+#include "Collectives/Plan.h"
+#include "Comm/Comm.h"
+#include "Core/Program.h"
+#include "Device/Cpu/Memory.h"
+#include "shardrt/shardrt.h"
+#include <array>
+#include <vector>
+
+/// Used by the thread of its rank; by others between runs alone.
+struct shardrt_context {
+  /// An exchange between its start and its wait.
+  struct Pending {
+    shardrt::Ticket ticket;
+    const void *src = nullptr;
+    int64_t startedNs = 0; ///< when the start returned
+    bool used = false;
+  };
+  static constexpr int64_t maxPending = 8;
+
+  int64_t rank = 0;
+  int64_t numRanks = 1;
+  const shardrt::Program *program = nullptr;
+  shardrt::Comm *comm = nullptr;
+  std::vector<shardrt::SitePlan> plans; ///< by site
+  std::vector<shardrt_site_stats> stats;
+  std::array<Pending, maxPending> pending;
+  shardrt::Memory memory;
+
+  /// Makes the step fail; returns the status it has failed with.
+  int fail(int status, const std::string &text) {
+    comm->fail(status, text);
+    return comm->status();
+  }
+};
+
+#endif // SHARDRT_CORE_CONTEXT_H

@@ -1,0 +1,227 @@
+//===- Program.cpp - Loading programs -------------------------------------===//
+//
+// All that a site table can get wrong is refused here, so that the ranks need
+// not look again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Program.h"
+#include "Collectives/Plan.h"
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <new>
+
+using namespace shardrt;
+
+void CloseLibrary::operator()(void *handle) const { dlclose(handle); }
+
+void shardrt::writeError(char *buffer, size_t size, const std::string &text) {
+  if (!buffer || size == 0)
+    return;
+  size_t length = std::min(size - 1, text.size());
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+}
+
+std::string Program::describe(int64_t site, bool full) const {
+  if (site < 0 || site >= static_cast<int64_t>(table.sites.size()))
+    return "no collective";
+  const Site &info = table.sites[site];
+  std::string text = info.report + " #" + std::to_string(site);
+  if (!full)
+    return text;
+  if (!siteAxes[site].empty())
+    text += " along \"" + siteAxes[site] + "\"";
+  if (!info.name.empty())
+    text += " for " + info.name;
+  if (!info.location.empty())
+    text += " at " + info.location;
+  return text;
+}
+
+/// The names of the axes that `site` goes along, in the mesh's order.
+static std::string axesOf(const Site &site, const SiteTable &table) {
+  std::vector<int64_t> axes = site.groupAxes;
+  for (const shardc::DimExchange &dim : site.exchange.dims)
+    axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  std::string text;
+  for (int64_t axis : axes) {
+    const std::string &name = table.axisNames[axis];
+    text += (text.empty() ? "" : ",") +
+            (name.empty() ? std::to_string(axis) : name);
+  }
+  return text;
+}
+
+/// Reads the tables into `program`; an error, or an empty string.
+static std::string readTables(Program &program, std::span<const int64_t> words,
+                              std::string_view strings) {
+  if (std::string error = decodeSites(words, strings, program.table);
+      !error.empty())
+    return error;
+  for (size_t i = 0; i < program.table.sites.size(); ++i) {
+    Site &site = program.table.sites[i];
+    if (site.report.empty())
+      site.report = site.kind == SiteKind::Exchange    ? "exchange"
+                    : site.kind == SiteKind::AllReduce ? "all_reduce"
+                                                       : "reduce_scatter";
+    program.siteAxes.push_back(axesOf(site, program.table));
+    if (std::string error = checkSite(site); !error.empty())
+      return "site " + std::to_string(i) + ": " +
+             program.describe(static_cast<int64_t>(i), true) + ": " + error;
+  }
+  return {};
+}
+
+/// Runs `body`, which may throw, behind the C ABI.
+template <typename Body>
+static int guarded(char *error, size_t errorSize, Body body) {
+  try {
+    return body();
+  } catch (const std::exception &e) {
+    try {
+      writeError(error, errorSize, std::string("out of memory: ") + e.what());
+    } catch (...) {
+    }
+    return SHARDRT_MEMORY;
+  }
+}
+
+extern "C" {
+
+int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
+                           int64_t sitesLength, const char *strings,
+                           int64_t stringsLength, const char *metadata,
+                           shardrt_program **program, char *error,
+                           size_t errorSize) {
+  return guarded(error, errorSize, [&]() -> int {
+    if (!main || !sites || sitesLength < 0 || stringsLength < 0 ||
+        (stringsLength > 0 && !strings) || !program) {
+      writeError(error, errorSize, "a NULL or negative argument");
+      return SHARDRT_USAGE;
+    }
+    auto loaded = std::make_shared<Program>();
+    loaded->main = main;
+    loaded->metadata = metadata ? metadata : "";
+    std::string why = readTables(
+        *loaded, {sites, static_cast<size_t>(sitesLength)},
+        {strings ? strings : "", static_cast<size_t>(stringsLength)});
+    if (!why.empty()) {
+      writeError(error, errorSize, why);
+      return SHARDRT_ARTIFACT;
+    }
+    *program = new shardrt_program{std::move(loaded)};
+    return SHARDRT_OK;
+  });
+}
+
+int shardrt_program_load(const char *path, shardrt_program **program,
+                         char *error, size_t errorSize) {
+  return guarded(error, errorSize, [&]() -> int {
+    if (!path || !program) {
+      writeError(error, errorSize, "a NULL argument");
+      return SHARDRT_USAGE;
+    }
+    std::string file = path;
+    auto refuse = [&](int status, const std::string &why) {
+      writeError(error, errorSize, file + ": " + why);
+      return status;
+    };
+    if (std::FILE *stream = std::fopen(path, "rb"))
+      std::fclose(stream);
+    else
+      return refuse(SHARDRT_IO, "cannot be read");
+    // Without a slash dlopen would search the system's folders.
+    std::string name = file.find('/') == std::string::npos ? "./" + file : file;
+    auto loaded = std::make_shared<Program>();
+    loaded->library.reset(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (!loaded->library) {
+      const char *why = dlerror();
+      return refuse(SHARDRT_ARTIFACT, why ? why : "cannot be opened");
+    }
+    auto symbol = [&](const char *symbolName) {
+      return dlsym(loaded->library.get(), symbolName);
+    };
+    auto *sites = static_cast<const int64_t *>(symbol("shardc_sites"));
+    auto *sitesLength =
+        static_cast<const int64_t *>(symbol("shardc_sites_length"));
+    auto *strings = static_cast<const char *>(symbol("shardc_strings"));
+    auto *stringsLength =
+        static_cast<const int64_t *>(symbol("shardc_strings_length"));
+    auto *metadata = static_cast<const char *>(symbol("shardc_metadata"));
+    loaded->main = reinterpret_cast<shardrt_main_fn>(symbol("shardc_main"));
+    if (!loaded->main || !sites || !sitesLength || !strings || !stringsLength ||
+        !metadata)
+      return refuse(SHARDRT_ARTIFACT,
+                    "is no artifact of shardc: it does not export shardc_main, "
+                    "shardc_sites, shardc_strings and shardc_metadata");
+    constexpr int64_t limit = int64_t(1) << 40;
+    if (*sitesLength < 0 || *sitesLength > limit || *stringsLength < 0 ||
+        *stringsLength > limit)
+      return refuse(SHARDRT_ARTIFACT, "lengths of its tables make no sense");
+    loaded->metadata = metadata;
+    std::string why =
+        readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
+                   {strings, static_cast<size_t>(*stringsLength)});
+    if (!why.empty())
+      return refuse(SHARDRT_ARTIFACT, why);
+    *program = new shardrt_program{std::move(loaded)};
+    return SHARDRT_OK;
+  });
+}
+
+void shardrt_program_destroy(shardrt_program *program) { delete program; }
+
+const char *shardrt_program_metadata(const shardrt_program *program) {
+  return program->program->metadata.c_str();
+}
+
+int64_t shardrt_program_num_ranks(const shardrt_program *program) {
+  return program->program->table.numRanks();
+}
+
+int64_t shardrt_program_num_mesh_axes(const shardrt_program *program) {
+  return static_cast<int64_t>(program->program->table.meshShape.size());
+}
+
+int64_t shardrt_program_mesh_axis_size(const shardrt_program *program,
+                                       int64_t axis) {
+  if (axis < 0 || axis >= shardrt_program_num_mesh_axes(program))
+    return 0;
+  return program->program->table.meshShape[axis];
+}
+
+const char *shardrt_program_mesh_axis_name(const shardrt_program *program,
+                                           int64_t axis) {
+  if (axis < 0 || axis >= shardrt_program_num_mesh_axes(program))
+    return "";
+  return program->program->table.axisNames[axis].c_str();
+}
+
+int64_t shardrt_program_num_sites(const shardrt_program *program) {
+  return static_cast<int64_t>(program->program->table.sites.size());
+}
+
+int shardrt_program_site_info(const shardrt_program *program, int64_t site,
+                              shardrt_site_info *info) {
+  const Program &loaded = *program->program;
+  if (!info || site < 0 || site >= shardrt_program_num_sites(program))
+    return SHARDRT_USAGE;
+  const Site &from = loaded.table.sites[site];
+  // Names of types and reductions are literals, hence end with NUL.
+  *info = {from.report.c_str(),
+           loaded.siteAxes[site].c_str(),
+           elementTypeName(from.type).data(),
+           reductionName(from.reduction).data(),
+           from.name.c_str(),
+           from.location.c_str()};
+  return SHARDRT_OK;
+}
+
+const char *shardrt_version(void) { return "0.1.0"; }
+
+} // extern "C"

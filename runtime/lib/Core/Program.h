@@ -1,0 +1,43 @@
+//===- Program.h - A loaded program and its sites ---------------*- C++ -*-===//
+#ifndef SHARDRT_CORE_PROGRAM_H
+#define SHARDRT_CORE_PROGRAM_H
+
+#include "shardrt/Sites.h"
+#include "shardrt/shardrt.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardrt {
+
+/// Closes a shared object.
+struct CloseLibrary {
+  void operator()(void *handle) const;
+};
+
+struct Program {
+  std::unique_ptr<void, CloseLibrary> library; ///< none for one in memory
+  shardrt_main_fn main = nullptr;
+  SiteTable table;
+  std::string metadata;
+  std::vector<std::string> siteAxes; ///< "x,y" for each site
+
+  /// `halo_exchange #3`, or, in full, with axes, name and location.
+  std::string describe(int64_t site, bool full) const;
+};
+
+} // namespace shardrt
+
+/// The C handle: worlds share what it holds.
+struct shardrt_program {
+  std::shared_ptr<const shardrt::Program> program;
+};
+
+namespace shardrt {
+
+/// Writes `text` to a caller's buffer, cut to its size, with its NUL.
+void writeError(char *buffer, size_t size, const std::string &text);
+
+} // namespace shardrt
+
+#endif // SHARDRT_CORE_PROGRAM_H

@@ -1,0 +1,113 @@
+//===- Memory.cpp - A rank's arena and pool -------------------------------===//
+//
+// Blocks of the pool come in four sizes to each power of two, so that buffers
+// whose sizes vary a little from step to step find one that fits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Cpu/Memory.h"
+#include <algorithm>
+#include <cstdlib>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+using namespace shardrt;
+
+static constexpr int64_t alignment = 64;
+static constexpr int64_t hugePage = int64_t(2) << 20;
+static constexpr int64_t largest = int64_t(1) << 47;
+
+/// Memory for `bytes` bytes, with its pages touched; NULL if there is none.
+static void *getBlock(int64_t bytes) {
+  int64_t align = bytes >= 2 * hugePage ? hugePage : alignment;
+  int64_t rounded = (bytes + align - 1) / align * align;
+  void *block = std::aligned_alloc(align, rounded);
+  if (!block)
+    return nullptr;
+#ifdef __linux__
+  if (align == hugePage)
+    madvise(block, rounded, MADV_HUGEPAGE); // A hint: its failure is no error.
+#endif
+  auto *bytesOf = static_cast<volatile char *>(block);
+  for (int64_t i = 0; i < rounded; i += 4096)
+    bytesOf[i] = 0;
+  return block;
+}
+
+/// The size of block that `bytes` bytes get: at most a quarter larger.
+static int64_t blockSize(int64_t bytes) {
+  int64_t step = alignment;
+  while (step * 8 < bytes)
+    step *= 2;
+  return (bytes + step - 1) / step * step;
+}
+
+Memory::~Memory() {
+  std::free(arenaData);
+  for (Header *block : live)
+    std::free(block);
+  for (auto &[size, blocks] : idle)
+    for (Header *block : blocks)
+      std::free(block);
+}
+
+void Memory::grow(int64_t bytes) {
+  held += bytes;
+  peak = std::max(peak, held);
+}
+
+void *Memory::arena(int64_t bytes) {
+  bytes = std::max(bytes, alignment);
+  if (bytes <= arenaBytes)
+    return arenaData;
+  if (bytes > largest)
+    return nullptr;
+  // Freed first: the two need not fit into memory together.
+  std::free(arenaData);
+  held -= arenaBytes;
+  arenaBytes = 0;
+  arenaData = getBlock(bytes);
+  if (!arenaData)
+    return nullptr;
+  arenaBytes = bytes;
+  grow(bytes);
+  return arenaData;
+}
+
+void *Memory::allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > largest)
+    return nullptr;
+  int64_t size = blockSize(bytes + static_cast<int64_t>(sizeof(Header)));
+  std::vector<Header *> &blocks = idle[size];
+  Header *block = nullptr;
+  if (!blocks.empty()) {
+    block = blocks.back();
+    blocks.pop_back();
+  } else {
+    block = static_cast<Header *>(getBlock(size));
+    if (!block)
+      return nullptr;
+    grow(size);
+  }
+  block->bytes = size;
+  block->index = live.size();
+  live.push_back(block);
+  return block + 1;
+}
+
+void Memory::release(void *buffer) {
+  if (!buffer)
+    return;
+  Header *block = static_cast<Header *>(buffer) - 1;
+  live[block->index] = live.back();
+  live[block->index]->index = block->index;
+  live.pop_back();
+  idle[block->bytes].push_back(block);
+}
+
+void Memory::releaseAll() {
+  for (Header *block : live)
+    idle[block->bytes].push_back(block);
+  live.clear();
+}

@@ -1,0 +1,52 @@
+//===- Memory.h - A rank's arena and pool -----------------------*- C++ -*-===//
+//
+// Static buffers of a program lie in one arena a rank, planned at compile time;
+// dynamic ones come from a pool that never gives memory back before the end. So
+// the steady state has neither system calls nor page faults.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_DEVICE_CPU_MEMORY_H
+#define SHARDRT_DEVICE_CPU_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace shardrt {
+
+/// Used by one thread at a time.
+class Memory {
+public:
+  Memory() = default;
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+  ~Memory();
+
+  /// The arena, of at least `bytes` bytes; NULL if it cannot be had.
+  void *arena(int64_t bytes);
+  /// A buffer of the pool; NULL if it cannot be had.
+  void *allocate(int64_t bytes);
+  void release(void *buffer);
+  /// Takes back every buffer that was not released.
+  void releaseAll();
+  int64_t peakBytes() const { return peak; }
+
+private:
+  struct alignas(64) Header {
+    int64_t bytes; ///< of the block, this header included
+    size_t index;  ///< in `live`
+  };
+  void grow(int64_t bytes);
+
+  void *arenaData = nullptr;
+  int64_t arenaBytes = 0;
+  std::map<int64_t, std::vector<Header *>> idle; ///< by size of block
+  std::vector<Header *> live;
+  int64_t held = 0;
+  int64_t peak = 0;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_DEVICE_CPU_MEMORY_H

@@ -1,0 +1,264 @@
+//===- ExchangeTest.cpp - Owned boxes to needed boxes ---------------------===//
+
+#include "TestWorld.h"
+#include <atomic>
+#include <thread>
+
+using namespace shardrt;
+using namespace shardrt::test;
+using shardc::Box;
+using shardc::DimExchange;
+
+/// Runs `site` for `steps` steps on `mesh`; every rank compares what it needs
+/// with what global indices say. `split`: start and wait, and a margin of work
+/// between the two.
+static void checkExchange(const std::vector<int64_t> &mesh, Site site,
+                          int64_t steps = 3, uint64_t seed = 0,
+                          bool split = false) {
+  site.exchange.meshShape = mesh;
+  ASSERT_EQ(shardc::verifyExchange(site.exchange), "");
+  TestWorld world(makeTable(mesh, {site}), seed);
+  int64_t bytes = elementBytes(site.type);
+  std::byte fill[16];
+  writeElement(fill, bytes, 77, 99);
+  std::vector<std::unique_ptr<Guarded>> sources, results;
+  std::vector<int64_t> step(world.ranks, 0);
+  for (int64_t rank = 0; rank < world.ranks; ++rank) {
+    sources.push_back(std::make_unique<Guarded>(
+        volume(shardc::ownedBox(site.exchange, rank)) * bytes));
+    results.push_back(std::make_unique<Guarded>(
+        volume(shardc::neededBox(site.exchange, rank)) * bytes));
+  }
+  std::atomic<int64_t> wrong{0};
+  int status = world.run(
+      [&](shardrt_context *ctx) -> int {
+        int64_t rank = shardrt_rank(ctx), now = step[rank]++;
+        Guarded &src = *sources[rank], &dst = *results[rank];
+        // The source changes at once after the step before: nobody may still
+        // be reading it then.
+        src.poison(static_cast<int>(now % 7));
+        dst.poison(static_cast<int>(now % 5));
+        const auto &shape = site.exchange.globalShape;
+        forEachElement(shardc::ownedBox(site.exchange, rank),
+                       [&](const auto &index, int64_t at) {
+                         writeElement(src.data() + at * bytes, bytes,
+                                      linearIndex(index, shape), now);
+                       });
+        const void *filler = now % 2 ? nullptr : fill;
+        int result;
+        if (split) {
+          int64_t token = shardrt_exchange_start(ctx, 0, src.data());
+          std::this_thread::yield();
+          result = shardrt_exchange_wait(ctx, token, dst.data(), filler);
+        } else {
+          result = shardrt_exchange(ctx, 0, src.data(), dst.data(), filler);
+        }
+        if (result != 0)
+          return result;
+        int64_t bad = !src.intact() || !dst.intact();
+        forEachElement(
+            shardc::neededBox(site.exchange, rank),
+            [&](const auto &index, int64_t at) {
+              std::byte expected[16] = {};
+              int64_t linear = linearIndex(index, shape);
+              if (linear >= 0)
+                writeElement(expected, bytes, linear, now);
+              else if (filler)
+                std::memcpy(expected, fill, bytes);
+              bad += std::memcmp(expected, dst.data() + at * bytes, bytes) != 0;
+            });
+        wrong += bad;
+        src.poison(3);
+        return 0;
+      },
+      steps);
+  EXPECT_EQ(status, SHARDRT_OK) << world.error();
+  EXPECT_EQ(wrong.load(), 0) << site.report << ", " << world.ranks << " ranks";
+  shardrt_site_stats stats = world.stats(0);
+  EXPECT_EQ(stats.count, steps * world.ranks);
+  EXPECT_EQ(stats.bytes_received,
+            steps * bytes * shardc::elementsMoved(site.exchange));
+}
+
+TEST(Exchange, HaloOfRows) {
+  for (int64_t ranks = 1; ranks <= 8; ++ranks) {
+    std::vector<int64_t> sizes;
+    for (int64_t i = 0; i < ranks; ++i)
+      sizes.push_back(3 + i % 3);
+    Intervals owned = cut(sizes);
+    int64_t rows = owned.back().end;
+    checkExchange({ranks}, exchangeSite("halo_exchange", {rows, 5},
+                                        {{0, {0}, owned, grow(owned, 1, 2)}}));
+  }
+}
+
+TEST(Exchange, HaloWiderThanShards) {
+  Intervals owned = cut({2, 1, 0, 3, 1, 0, 2, 1});
+  checkExchange({8}, exchangeSite("halo_exchange", {4, 10, 3},
+                                  {{1, {0}, owned, grow(owned, 5, 12)}}));
+}
+
+TEST(Exchange, CornersOfTwoAndThreeAxes) {
+  Intervals rows = cut({3, 4}), columns = cut({2, 5, 1});
+  checkExchange({2, 3}, exchangeSite("halo_exchange", {7, 8, 2},
+                                     {{0, {0}, rows, grow(rows, 1, 1)},
+                                      {1, {1}, columns, grow(columns, 2, 2)}}));
+  Intervals half = cut({2, 2});
+  checkExchange({2, 2, 2},
+                exchangeSite("halo_exchange", {4, 4, 4},
+                             {{0, {0}, half, grow(half, 1, 1)},
+                              {1, {1}, half, grow(half, 1, 1)},
+                              {2, {2}, half, grow(half, 1, 1)}}));
+}
+
+TEST(Exchange, OneDimOverTwoAxes) {
+  Intervals owned = cut({3, 0, 2, 2, 4, 1});
+  checkExchange({2, 3}, exchangeSite("halo_exchange", {12},
+                                     {{0, {1, 0}, owned, grow(owned, 2, 3)}}));
+}
+
+TEST(Exchange, AllGatherUneven) {
+  Intervals owned = cut({5, 0, 3, 1});
+  Intervals whole(4, {0, 9});
+  checkExchange({4}, exchangeSite("all_gather", {9, 4}, {{0, {0}, owned, whole}}));
+  // Along the minor dim, and replicated over another axis.
+  checkExchange({2, 4},
+                exchangeSite("all_gather", {3, 9}, {{1, {1}, owned, whole}}));
+}
+
+TEST(Exchange, Rebalance) {
+  checkExchange({4}, exchangeSite("rebalance", {20, 2},
+                                  {{0, {0}, cut({17, 0, 2, 1}),
+                                    cut({5, 5, 5, 5})}}));
+}
+
+TEST(Exchange, AllToAll) {
+  int64_t k = 4;
+  Intervals rows = cut({2, 1, 3, 2}), columns = cut({3, 3, 2, 3});
+  Intervals all8(k, {0, 8}), all11(k, {0, 11});
+  checkExchange({k}, exchangeSite("all_to_all", {8, 11},
+                                  {{0, {0}, rows, all8},
+                                   {1, {0}, all11, columns}}));
+}
+
+TEST(Exchange, ShiftPastTheEdge) {
+  Intervals owned = cut({3, 3, 3});
+  Intervals needed = {{-4, -1}, {-1, 2}, {2, 5}};
+  checkExchange({3}, exchangeSite("shift", {9, 2}, {{0, {0}, owned, needed}}));
+  Intervals beyond = {{20, 24}, {-9, -5}, {8, 12}};
+  checkExchange({3}, exchangeSite("shift", {9, 2}, {{0, {0}, owned, beyond}}));
+}
+
+TEST(Exchange, LocalSliceOfAReplicatedTensor) {
+  Intervals whole(4, {0, 8});
+  checkExchange({4}, exchangeSite("slice", {8, 3},
+                                  {{0, {0}, whole, cut({2, 2, 2, 2})}}));
+}
+
+TEST(Exchange, NothingAtAll) {
+  checkExchange({3}, exchangeSite("halo_exchange", {0, 4},
+                                  {{0, {0}, cut({0, 0, 0}), cut({0, 0, 0})}}));
+  checkExchange({2}, exchangeSite("exchange", {}, {}));
+  checkExchange({}, exchangeSite("exchange", {3}, {}));
+}
+
+TEST(Exchange, AllElementTypes) {
+  Intervals rows = cut({2, 3}), columns = cut({4, 0, 3});
+#define SHARDRT_CHECK(NAME, CODE, SPELLING, BYTES)                             \
+  checkExchange({2, 3}, exchangeSite("halo_exchange", {5, 7},                  \
+                                     {{0, {0}, rows, grow(rows, 1, 1)},        \
+                                      {1, {1}, columns, grow(columns, 3, 2)}}, \
+                                     ElementType::NAME));
+  SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_CHECK)
+#undef SHARDRT_CHECK
+}
+
+TEST(Exchange, ManySteps) {
+  Intervals owned = cut({2, 0, 3, 1, 2});
+  for (bool split : {false, true})
+    checkExchange({5},
+                  exchangeSite("halo_exchange", {8, 3},
+                               {{0, {0}, owned, grow(owned, 2, 2)}}),
+                  /*steps=*/500, /*seed=*/11 + split, split);
+}
+
+TEST(Exchange, RandomSitesAndMeshes) {
+  const std::vector<std::vector<int64_t>> meshes = {
+      {2}, {3}, {4}, {8}, {2, 2}, {3, 2}, {2, 4}, {1, 5}, {2, 2, 2}, {7}};
+  std::mt19937_64 random(20);
+  for (int i = 0; i < 150; ++i) {
+    const std::vector<int64_t> &mesh = meshes[random() % meshes.size()];
+    int64_t dims = 1 + static_cast<int64_t>(random() % 4);
+    Site site = exchangeSite("exchange", {}, {});
+    site.type = i % 3 ? ElementType::F32 : ElementType::Complex128;
+    for (int64_t d = 0; d < dims; ++d)
+      site.exchange.globalShape.push_back(random() % 9);
+    // Each axis goes to one dim at most.
+    std::vector<std::vector<int64_t>> axesOf(dims);
+    for (size_t axis = 0; axis < mesh.size(); ++axis)
+      if (random() % 8)
+        axesOf[random() % dims].push_back(static_cast<int64_t>(axis));
+    for (int64_t d = 0; d < dims; ++d) {
+      if (axesOf[d].empty() && random() % 2)
+        continue;
+      int64_t count = 1, size = site.exchange.globalShape[d];
+      for (int64_t axis : axesOf[d])
+        count *= mesh[axis];
+      DimExchange dim = {d, axesOf[d], cut(randomSizes(random, size, count)),
+                         {}};
+      int kind = static_cast<int>(random() % 4);
+      Intervals moved = cut(randomSizes(random, size, count));
+      for (int64_t c = 0; c < count; ++c) {
+        int64_t begin = static_cast<int64_t>(random() % 15) - 4;
+        int64_t end = begin + static_cast<int64_t>(random() % 8);
+        dim.needed.push_back(kind == 0   ? shardc::Interval{0, size}
+                             : kind == 1 ? moved[c]
+                             : kind == 2 ? shardc::Interval{begin, end}
+                                         : grow(dim.owned, 2, 1)[c]);
+      }
+      site.exchange.dims.push_back(dim);
+    }
+    checkExchange(mesh, site, 2, random() % 2 ? random() : 0, random() % 3 == 0);
+    if (HasFailure())
+      FAIL() << "case " << i;
+  }
+}
+
+TEST(Exchange, SixteenRanksInterleaveManySites) {
+  Intervals owned = cut(std::vector<int64_t>(16, 2));
+  Site halo = exchangeSite("halo_exchange", {32, 4},
+                           {{0, {0}, owned, grow(owned, 3, 3)}});
+  Site gather = exchangeSite("all_gather", {32, 4},
+                             {{0, {0}, owned, Intervals(16, {0, 32})}});
+  Site reduce = allReduceSite(ElementType::I64, Reduction::Sum, {0});
+  TestWorld world(makeTable({16}, {halo, gather, reduce}), 5);
+  std::atomic<int64_t> wrong{0};
+  int status = world.run(
+      [&](shardrt_context *ctx) -> int {
+        int64_t rank = shardrt_rank(ctx);
+        std::vector<float> src(8, static_cast<float>(rank)), whole(128),
+            grown(32);
+        int64_t mine = rank, sum = 0;
+        // Two starts under way around a blocking collective.
+        int64_t a = shardrt_exchange_start(ctx, 0, src.data());
+        int64_t b = shardrt_exchange_start(ctx, 1, src.data());
+        if (int s = shardrt_all_reduce(ctx, 2, &mine, &sum, 1))
+          return s;
+        if (int s = shardrt_exchange_wait(ctx, b, whole.data(), nullptr))
+          return s;
+        if (int s = shardrt_exchange_wait(ctx, a, grown.data(), nullptr))
+          return s;
+        wrong += sum != 120;
+        for (int64_t i = 0; i < 128; ++i)
+          wrong += whole[i] != static_cast<float>(i / 8);
+        for (int64_t row = 0; row < 8; ++row) {
+          int64_t global = rank * 2 - 3 + row;
+          float expected = global < 0 || global >= 32 ? 0.0f : global / 2;
+          wrong += grown[row * 4] != expected;
+        }
+        return 0;
+      },
+      100);
+  EXPECT_EQ(status, SHARDRT_OK) << world.error();
+  EXPECT_EQ(wrong.load(), 0);
+}

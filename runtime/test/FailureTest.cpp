@@ -1,0 +1,298 @@
+//===- FailureTest.cpp - Wrong programs and lost ranks --------------------===//
+//
+// R9, R11b and R11c of the reliability goals, for ranks as threads: an error on
+// every rank, in bounded time, that names what happened; and a world that can go
+// on afterwards.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestWorld.h"
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+/// Site 0: a halo exchange; 1: an all_reduce; 2: an all_gather.
+static SiteTable threeSites(int64_t ranks) {
+  Intervals owned = cut(std::vector<int64_t>(ranks, 2));
+  return makeTable(
+      {ranks},
+      {exchangeSite("halo_exchange", {2 * ranks},
+                    {{0, {0}, owned, grow(owned, 1, 1)}}),
+       allReduceSite(ElementType::F32, Reduction::Sum, {0}),
+       exchangeSite("all_gather", {2 * ranks},
+                    {{0, {0}, owned, Intervals(ranks, {0, 2 * ranks})}})});
+}
+
+static int callSite(shardrt_context *ctx, int64_t site, int64_t count = 2) {
+  std::vector<float> src(128, 1), dst(128);
+  if (site == 1)
+    return shardrt_all_reduce(ctx, 1, src.data(), dst.data(), count);
+  return shardrt_exchange(ctx, site, src.data(), dst.data(), nullptr);
+}
+
+static double seconds(const std::function<void()> &body) {
+  auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// Every rank must be able to run a good step after a bad one.
+static void checkRecovers(TestWorld &world) {
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (int64_t site : {0, 1, 2})
+      if (int status = callSite(ctx, site))
+        return status;
+    return 0;
+  }),
+            SHARDRT_OK)
+      << world.error();
+  EXPECT_EQ(world.error(), "");
+}
+
+TEST(Mismatch, IsNamedOnBothSides) {
+  TestWorld world(threeSites(4));
+  double time = seconds([&] {
+    EXPECT_EQ(world.run([](shardrt_context *ctx) {
+      if (int status = callSite(ctx, 2))
+        return status;
+      return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
+    }),
+              SHARDRT_MISMATCH);
+  });
+  EXPECT_LT(time, 1.0);
+  EXPECT_NE(world.error().find("halo_exchange #0"), std::string::npos)
+      << world.error();
+  EXPECT_NE(world.error().find("all_reduce #1 of 2 elements"),
+            std::string::npos);
+  EXPECT_NE(world.error().find("rank 3"), std::string::npos);
+  EXPECT_NE(world.error(3).find("rank 3: all_reduce #1 of 2 elements meets "
+                                "halo_exchange #0 of rank"),
+            std::string::npos)
+      << world.error(3);
+  checkRecovers(world);
+}
+
+TEST(Mismatch, OfCounts) {
+  TestWorld world(threeSites(3));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    return callSite(ctx, 1, shardrt_rank(ctx) == 1 ? 3 : 4);
+  }),
+            SHARDRT_MISMATCH);
+  EXPECT_NE(world.error(1).find("all_reduce #1 of 3 elements meets all_reduce "
+                                "#1 of 4 elements of rank"),
+            std::string::npos)
+      << world.error();
+  checkRecovers(world);
+}
+
+TEST(Mismatch, WithARankThatHasFinished) {
+  for (int repeat : {1, 3}) {
+    TestWorld world(threeSites(4), 0, 60'000);
+    double time = seconds([&] {
+      EXPECT_EQ(world.run(
+                    [](shardrt_context *ctx) {
+                      if (int status = callSite(ctx, 1))
+                        return status;
+                      return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
+                    },
+                    repeat),
+                SHARDRT_MISMATCH);
+    });
+    EXPECT_LT(time, 1.0);
+    EXPECT_NE(world.error().find("meets the end of the step of rank 2"),
+              std::string::npos)
+        << world.error();
+    checkRecovers(world);
+  }
+}
+
+TEST(Mismatch, EveryPairOfSitesInEveryRank) {
+  TestWorld world(threeSites(5), 4);
+  for (int64_t a : {0, 1, 2})
+    for (int64_t b : {0, 1, 2})
+      for (int64_t odd = 0; odd < 5; ++odd) {
+        if (a == b)
+          continue;
+        EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+          bool is = shardrt_rank(ctx) == odd;
+          if (int status = callSite(ctx, is ? a : b))
+            return status;
+          return callSite(ctx, is ? b : a);
+        }),
+                  SHARDRT_MISMATCH)
+            << a << " " << b << " " << odd;
+      }
+  checkRecovers(world);
+}
+
+TEST(Mismatch, StartWithoutWait) {
+  TestWorld world(threeSites(2));
+  std::vector<float> src(2);
+  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+    return shardrt_exchange_start(ctx, 0, src.data()) > 0 ? 0 : 2;
+  }),
+            SHARDRT_MISMATCH);
+  EXPECT_NE(world.error().find("left its step before it waited"),
+            std::string::npos)
+      << world.error();
+  checkRecovers(world);
+}
+
+TEST(Lost, AFailingRankEndsAllWithin100Milliseconds) {
+  TestWorld world(threeSites(8));
+  for (int i = 0; i < 100; ++i) {
+    int64_t bad = i % 8;
+    bool throws = i % 2;
+    double time = seconds([&] {
+      int status = world.run([&](shardrt_context *ctx) -> int {
+        if (int s = callSite(ctx, i % 3))
+          return s;
+        if (shardrt_rank(ctx) == bad) {
+          if (throws)
+            throw std::runtime_error("no more");
+          return shardrt_fail(ctx, SHARDRT_REFUSED, "index out of range");
+        }
+        return callSite(ctx, (i + 1) % 3);
+      });
+      EXPECT_EQ(status, throws ? SHARDRT_LOST : SHARDRT_REFUSED);
+    });
+    EXPECT_LT(time, 0.1);
+    std::string expected =
+        "rank " + std::to_string(bad) +
+        (throws ? ": threw an exception: no more" : ": index out of range");
+    EXPECT_EQ(world.error(), expected);
+    EXPECT_EQ(world.error((bad + 1) % 8),
+              "rank " + std::to_string((bad + 1) % 8) +
+                  ": stopped with the group: " + expected);
+  }
+  checkRecovers(world);
+}
+
+TEST(Lost, AStatusWithoutAMessage) {
+  TestWorld world(threeSites(3));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    return shardrt_rank(ctx) == 1 ? 9 : callSite(ctx, 0);
+  }),
+            9);
+  EXPECT_EQ(world.error(), "rank 1: left its step with status 9");
+}
+
+TEST(Watchdog, NamesWhoIsMissingAndWhere) {
+  TestWorld world(threeSites(4), 0, /*timeoutMs=*/200, /*graceMs=*/-1);
+  std::atomic<bool> release{false};
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    release = true;
+  });
+  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+    if (int status = callSite(ctx, 1))
+      return status;
+    while (shardrt_rank(ctx) == 3 && !release)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return callSite(ctx, 0);
+  }),
+            SHARDRT_WATCHDOG);
+  later.join();
+  EXPECT_NE(world.error().find("watchdog: no progress for 0.2 s"),
+            std::string::npos)
+      << world.error();
+  EXPECT_NE(world.error().find("missing: rank 3, last seen in all_reduce #1"),
+            std::string::npos);
+  EXPECT_NE(world.error().find(
+                "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 3"),
+            std::string::npos);
+  checkRecovers(world);
+}
+
+TEST(Watchdog, SlowIsNotDead) {
+  TestWorld world(threeSites(4), 0, /*timeoutMs=*/500);
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    if (shardrt_rank(ctx) == 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    return callSite(ctx, 0);
+  }),
+            SHARDRT_OK)
+      << world.error();
+}
+
+TEST(Watchdog, ARankThatNeverComesBackIsLeftBehind) {
+  // Shared with a thread that outlives the world.
+  auto release = std::make_shared<std::atomic<bool>>(false);
+  auto reached = std::make_shared<std::atomic<bool>>(false);
+  {
+    TestWorld world(threeSites(3), 0, /*timeoutMs=*/100, /*graceMs=*/100);
+    double time = seconds([&] {
+      EXPECT_EQ(world.run([release, reached](shardrt_context *ctx) {
+        if (shardrt_rank(ctx) != 0)
+          return callSite(ctx, 0);
+        std::shared_ptr<std::atomic<bool>> go = release, done = reached;
+        while (!*go)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        int status = callSite(ctx, 0);
+        *done = status == SHARDRT_WATCHDOG;
+        return status;
+      }),
+                SHARDRT_WATCHDOG);
+    });
+    EXPECT_LT(time, 1.0);
+    EXPECT_NE(world.error().find("rank 0: did not come back"),
+              std::string::npos)
+        << world.error();
+    EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
+    // Its function must outlive it: put it back as it was.
+    *release = true;
+    for (int i = 0; i < 2000 && !*reached; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(*reached);
+  }
+}
+
+TEST(Usage, IsRefusedWithTheSite) {
+  TestWorld world(threeSites(2));
+  std::vector<float> a(8), b(8);
+  auto refusal = [&](RankFunction function) {
+    EXPECT_EQ(world.run(std::move(function)), SHARDRT_USAGE);
+    return world.error();
+  };
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_exchange(ctx, 7, a.data(), b.data(), nullptr);
+            }).find("calls site 7, but the program has 3"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_exchange(ctx, 1, a.data(), b.data(), nullptr);
+            }).find("carries out all_reduce #1"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_exchange(ctx, 0, nullptr, b.data(), nullptr);
+            }).find("a buffer is NULL"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_exchange(ctx, 0, a.data(), a.data() + 1, nullptr);
+            }).find("source and destination overlap"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_exchange_wait(ctx, 1, a.data(), nullptr);
+            }).find("waits for an exchange that is not under way"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              for (int i = 0; i < 9; ++i)
+                shardrt_exchange_start(ctx, 0, a.data());
+              return shardrt_exchange_wait(ctx, 0, b.data(), nullptr);
+            }).find("while 8 exchanges are under way"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](shardrt_context *ctx) {
+              return shardrt_all_reduce(ctx, 1, a.data(), b.data(), -1);
+            }).find("-1 elements make no sense"),
+            std::string::npos);
+  checkRecovers(world);
+}
+
+TEST(Unchecked, StillMovesData) {
+  TestWorld world(threeSites(4), 1, 60'000, 0, /*unchecked=*/true);
+  checkRecovers(world);
+}

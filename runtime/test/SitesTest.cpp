@@ -1,0 +1,135 @@
+//===- SitesTest.cpp - The format of site tables --------------------------===//
+
+#include "TestWorld.h"
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+static SiteTable sample() {
+  Intervals rows = cut({3, 0, 4, 2}), columns = cut({5, 6});
+  Site halo = exchangeSite("halo_exchange", {9, 11, 3},
+                           {{0, {0}, rows, grow(rows, 1, 2)},
+                            {1, {1}, columns, grow(columns, 1, 1)}},
+                           ElementType::BF16);
+  halo.name = "%3";
+  Site reduce = allReduceSite(ElementType::F32, Reduction::Max, {1, 0});
+  return makeTable({4, 2}, {halo, reduce});
+}
+
+static std::string decode(const EncodedSites &sites) {
+  SiteTable table;
+  return decodeSites(sites.words, sites.strings, table);
+}
+
+TEST(Sites, RoundTrip) {
+  SiteTable before = sample(), after;
+  EncodedSites encoded = encodeSites(before);
+  ASSERT_EQ(decodeSites(encoded.words, encoded.strings, after), "");
+  EXPECT_EQ(after.meshShape, before.meshShape);
+  EXPECT_EQ(after.axisNames, before.axisNames);
+  ASSERT_EQ(after.sites.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    const Site &a = before.sites[i], &b = after.sites[i];
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.report, b.report);
+    EXPECT_EQ(a.type, b.type);
+    EXPECT_EQ(a.reduction, b.reduction);
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.location, b.location);
+    EXPECT_EQ(a.groupAxes, b.groupAxes);
+    EXPECT_EQ(a.exchange.globalShape, b.exchange.globalShape);
+    EXPECT_EQ(b.exchange.meshShape, before.meshShape);
+    ASSERT_EQ(a.exchange.dims.size(), b.exchange.dims.size());
+    for (size_t d = 0; d < a.exchange.dims.size(); ++d) {
+      EXPECT_EQ(a.exchange.dims[d].dim, b.exchange.dims[d].dim);
+      EXPECT_EQ(a.exchange.dims[d].axes, b.exchange.dims[d].axes);
+      EXPECT_EQ(a.exchange.dims[d].owned, b.exchange.dims[d].owned);
+      EXPECT_EQ(a.exchange.dims[d].needed, b.exchange.dims[d].needed);
+    }
+  }
+  EncodedSites again = encodeSites(after);
+  EXPECT_EQ(again.words, encoded.words);
+  EXPECT_EQ(again.strings, encoded.strings);
+}
+
+TEST(Sites, ATableWithoutSites) {
+  SiteTable table;
+  EncodedSites encoded = encodeSites(SiteTable());
+  EXPECT_EQ(decodeSites(encoded.words, encoded.strings, table), "");
+  EXPECT_EQ(table.numRanks(), 1);
+}
+
+TEST(Sites, EveryTruncationIsRefused) {
+  EncodedSites whole = encodeSites(sample());
+  for (size_t size = 0; size < whole.words.size(); ++size) {
+    EncodedSites cutOff = {{whole.words.begin(), whole.words.begin() + size},
+                           whole.strings};
+    EXPECT_NE(decode(cutOff), "") << size;
+    if (size > 2)
+      cutOff.words[2] = static_cast<int64_t>(size);
+    EXPECT_NE(decode(cutOff), "") << size;
+  }
+  EncodedSites noStrings = {whole.words, whole.strings.substr(0, 3)};
+  EXPECT_NE(decode(noStrings).find("outside the string table"),
+            std::string::npos);
+}
+
+TEST(Sites, OtherVersionsAreNamed) {
+  EncodedSites sites = encodeSites(sample());
+  sites.words[1] = 2;
+  EXPECT_EQ(decode(sites), "site table has format version 2, expected 1: "
+                           "compile the program again");
+  sites.words[0] ^= 1;
+  EXPECT_EQ(decode(sites), "site table does not start with its magic word");
+}
+
+/// Damaged words are refused or give a table that the rest of the loader can
+/// judge; sanitizers watch.
+TEST(Sites, DamageNeverCrashesTheLoader) {
+  EncodedSites whole = encodeSites(sample());
+  const int64_t values[] = {0,  -1, 1,  2, 7, 63, 64, 1 << 20, INT64_MAX,
+                            INT64_MIN, int64_t(1) << 40, -(int64_t(1) << 47)};
+  int accepted = 0;
+  for (size_t at = 0; at < whole.words.size(); ++at)
+    for (int64_t value : values) {
+      EncodedSites damaged = whole;
+      damaged.words[at] = value;
+      shardrt_program *program = nullptr;
+      int status = shardrt_program_create(
+          callRankFunction, damaged.words.data(),
+          static_cast<int64_t>(damaged.words.size()), damaged.strings.data(),
+          static_cast<int64_t>(damaged.strings.size()), nullptr, &program,
+          nullptr, 0);
+      EXPECT_EQ(status == SHARDRT_OK, program != nullptr);
+      accepted += status == SHARDRT_OK;
+      shardrt_program_destroy(program);
+    }
+  EXPECT_GT(accepted, 0);
+}
+
+TEST(Sites, OverlapsAndGapsAreRefusedWithTheSite) {
+  Site site = exchangeSite("rebalance", {6},
+                           {{0, {0}, {{0, 4}, {3, 6}}, cut({3, 3})}});
+  EncodedSites sites = encodeSites(makeTable({2}, {site}));
+  shardrt_program *program = nullptr;
+  char error[256] = "";
+  EXPECT_EQ(shardrt_program_create(callRankFunction, sites.words.data(),
+                                   static_cast<int64_t>(sites.words.size()),
+                                   sites.strings.data(),
+                                   static_cast<int64_t>(sites.strings.size()),
+                                   nullptr, &program, error, sizeof(error)),
+            SHARDRT_ARTIFACT);
+  EXPECT_NE(std::string(error).find(
+                "site 0: rebalance #0 along \"x\" at test.py:1:1: "),
+            std::string::npos)
+      << error;
+}
+
+TEST(ElementType, NamesAndSizes) {
+  EXPECT_EQ(elementTypeNamed("f32"), ElementType::F32);
+  EXPECT_EQ(elementTypeNamed("complex<f64>"), ElementType::Complex128);
+  EXPECT_EQ(elementTypeNamed("index"), std::nullopt);
+  EXPECT_EQ(elementBytes(ElementType::Complex128), 16);
+  EXPECT_EQ(elementBytes(ElementType::I1), 1);
+  EXPECT_EQ(elementBytes(static_cast<ElementType>(0)), 0);
+}

@@ -1,0 +1,240 @@
+//===- TestWorld.h - Worlds for tests, and what they should do --*- C++ -*-===//
+//
+// A program here is a C++ function run by every rank. The expected contents of a
+// buffer come from global indices alone, independently of how transfers are
+// planned: element i of a tensor is a hash of i, computed anew by each test.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_TEST_TESTWORLD_H
+#define SHARDRT_TEST_TESTWORLD_H
+
+#include "shardrt/Sites.h"
+#include "shardrt/shardrt.h"
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace shardrt::test {
+
+using RankFunction = std::function<int(shardrt_context *)>;
+
+/// The function travels to shardc_main as the first input of each rank.
+inline int callRankFunction(shardrt_context *ctx, void *const *inputs,
+                            void *const *) {
+  return (*static_cast<RankFunction *>(inputs[0]))(ctx);
+}
+
+inline SiteTable makeTable(std::vector<int64_t> mesh, std::vector<Site> sites) {
+  static const char *const names[] = {"x", "y", "z", "w"};
+  SiteTable table;
+  for (size_t i = 0; i < mesh.size(); ++i)
+    table.axisNames.push_back(names[i]);
+  table.meshShape = std::move(mesh);
+  table.sites = std::move(sites);
+  return table;
+}
+
+class TestWorld {
+public:
+  explicit TestWorld(const SiteTable &table, uint64_t yieldSeed = 0,
+                     int64_t timeoutMs = 60'000, int64_t graceMs = 0,
+                     bool unchecked = false)
+      : ranks(table.numRanks()) {
+    EncodedSites encoded = encodeSites(table);
+    char error[512] = "";
+    int status = shardrt_program_create(
+        callRankFunction, encoded.words.data(),
+        static_cast<int64_t>(encoded.words.size()), encoded.strings.data(),
+        static_cast<int64_t>(encoded.strings.size()), "{}", &program, error,
+        sizeof(error));
+    EXPECT_EQ(status, SHARDRT_OK) << error;
+    if (status != SHARDRT_OK)
+      return;
+    shardrt_world_options options = {};
+    options.size = sizeof(options);
+    options.timeout_ms = timeoutMs;
+    options.grace_ms = graceMs;
+    options.yield_seed = yieldSeed;
+    options.unchecked = unchecked;
+    status =
+        shardrt_world_create(program, &options, &world, error, sizeof(error));
+    EXPECT_EQ(status, SHARDRT_OK) << error;
+  }
+  ~TestWorld() {
+    shardrt_world_destroy(world);
+    shardrt_program_destroy(program);
+  }
+  TestWorld(const TestWorld &) = delete;
+  TestWorld &operator=(const TestWorld &) = delete;
+
+  int run(RankFunction function, int64_t repeat = 1, double *ms = nullptr) {
+    if (!world)
+      return -1;
+    current = std::move(function);
+    void *input = &current;
+    std::vector<void *const *> inputs(ranks, &input);
+    return shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
+                                      repeat, ms);
+  }
+  std::string error() const { return shardrt_world_error(world); }
+  std::string error(int64_t rank) const {
+    return shardrt_world_rank_error(world, rank);
+  }
+  shardrt_site_stats stats(int64_t site, int64_t rank = -1) const {
+    shardrt_site_stats stats;
+    EXPECT_EQ(shardrt_world_site_stats(world, rank, site, &stats), SHARDRT_OK);
+    return stats;
+  }
+
+  int64_t ranks;
+  shardrt_program *program = nullptr;
+  shardrt_world *world = nullptr;
+
+private:
+  RankFunction current;
+};
+
+//===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
+
+inline uint64_t hashOf(uint64_t x) {
+  x = (x + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 29)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 32);
+}
+
+/// Writes the bytes of global element `index` in step `step`.
+inline void writeElement(std::byte *at, int64_t bytes, int64_t index,
+                         int64_t step) {
+  for (int64_t i = 0; i < bytes; ++i)
+    at[i] = static_cast<std::byte>(
+        hashOf(static_cast<uint64_t>(index * 16 + i) + step * 1'000'003) >> 13);
+}
+
+/// Calls `body(indices, position)` for each element of `box`, in the order of a
+/// dense row-major buffer.
+inline void
+forEachElement(const shardc::Box &box,
+               const std::function<void(const std::vector<int64_t> &, int64_t)>
+                   &body) {
+  std::vector<int64_t> index;
+  int64_t count = 1;
+  for (shardc::Interval interval : box) {
+    index.push_back(interval.begin);
+    count *= interval.size();
+  }
+  for (int64_t position = 0; position < count; ++position) {
+    body(index, position);
+    for (size_t dim = box.size(); dim-- > 0;) {
+      if (++index[dim] < box[dim].end)
+        break;
+      index[dim] = box[dim].begin;
+    }
+  }
+}
+
+/// The row-major number of a global index, or -1 outside the domain.
+inline int64_t linearIndex(const std::vector<int64_t> &index,
+                           const std::vector<int64_t> &shape) {
+  int64_t linear = 0;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (index[dim] < 0 || index[dim] >= shape[dim])
+      return -1;
+    linear = linear * shape[dim] + index[dim];
+  }
+  return linear;
+}
+
+inline int64_t volume(const shardc::Box &box) {
+  int64_t count = 1;
+  for (shardc::Interval interval : box)
+    count *= interval.size();
+  return count;
+}
+
+/// A buffer of exactly `bytes` bytes with bands around it that must not change.
+class Guarded {
+public:
+  explicit Guarded(int64_t bytes) : bytes(bytes), all(bytes + 128) { poison(0); }
+  std::byte *data() { return all.data() + 64; }
+  void poison(int seed) {
+    std::fill(all.begin(), all.end(), static_cast<std::byte>(0xa5 + seed));
+    seal = static_cast<std::byte>(0xa5 + seed);
+  }
+  bool intact() const {
+    for (int64_t i = 0; i < 64; ++i)
+      if (all[i] != seal || all[64 + bytes + i] != seal)
+        return false;
+    return true;
+  }
+  int64_t bytes;
+
+private:
+  std::vector<std::byte> all;
+  std::byte seal{};
+};
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+using Intervals = std::vector<shardc::Interval>;
+
+inline Intervals cut(const std::vector<int64_t> &sizes) {
+  Intervals out;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    out.push_back({at, at + size});
+    at += size;
+  }
+  return out;
+}
+
+/// The shards with a margin around each that is not empty.
+inline Intervals grow(Intervals shards, int64_t low, int64_t high) {
+  for (shardc::Interval &shard : shards)
+    if (!shard.empty())
+      shard = {shard.begin - low, shard.end + high};
+  return shards;
+}
+
+inline Site exchangeSite(std::string report, std::vector<int64_t> shape,
+                         std::vector<shardc::DimExchange> dims,
+                         ElementType type = ElementType::F32) {
+  Site site;
+  site.report = std::move(report);
+  site.type = type;
+  site.location = "test.py:1:1";
+  site.exchange.globalShape = std::move(shape);
+  site.exchange.dims = std::move(dims);
+  return site;
+}
+
+inline Site allReduceSite(ElementType type, Reduction reduction,
+                          std::vector<int64_t> axes) {
+  Site site;
+  site.kind = SiteKind::AllReduce;
+  site.report = "all_reduce";
+  site.type = type;
+  site.reduction = reduction;
+  site.groupAxes = std::move(axes);
+  return site;
+}
+
+/// Random sizes of `shards` shards of `size` elements; some may be empty.
+inline std::vector<int64_t> randomSizes(std::mt19937_64 &random, int64_t size,
+                                        int64_t shards) {
+  std::vector<int64_t> cuts = {0, size};
+  for (int64_t i = 1; i < shards; ++i)
+    cuts.push_back(static_cast<int64_t>(random() % (size + 1)));
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < shards; ++i)
+    sizes.push_back(cuts[i + 1] - cuts[i]);
+  return sizes;
+}
+
+} // namespace shardrt::test
+
+#endif // SHARDRT_TEST_TESTWORLD_H

@@ -1,0 +1,169 @@
+//===- WorldTest.cpp - Programs, memory, statistics -----------------------===//
+
+#include "TestWorld.h"
+#include <atomic>
+#include <cstdio>
+#include <set>
+#include <thread>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+static SiteTable oneHalo(int64_t ranks) {
+  Intervals owned = cut(std::vector<int64_t>(ranks, 4));
+  return makeTable({ranks}, {exchangeSite("halo_exchange", {4 * ranks, 8},
+                                          {{0, {0}, owned, grow(owned, 1, 1)}})});
+}
+
+TEST(Program, SaysWhatItsSitesAre) {
+  SiteTable table = oneHalo(2);
+  table.sites.push_back(allReduceSite(ElementType::BF16, Reduction::Max, {0}));
+  TestWorld world(table);
+  EXPECT_EQ(shardrt_program_num_ranks(world.program), 2);
+  EXPECT_EQ(shardrt_program_num_sites(world.program), 2);
+  EXPECT_EQ(shardrt_program_num_mesh_axes(world.program), 1);
+  EXPECT_EQ(shardrt_program_mesh_axis_size(world.program, 0), 2);
+  EXPECT_STREQ(shardrt_program_mesh_axis_name(world.program, 0), "x");
+  EXPECT_EQ(shardrt_program_mesh_axis_size(world.program, 1), 0);
+  EXPECT_STREQ(shardrt_program_metadata(world.program), "{}");
+  shardrt_site_info info;
+  ASSERT_EQ(shardrt_program_site_info(world.program, 1, &info), SHARDRT_OK);
+  EXPECT_STREQ(info.kind, "all_reduce");
+  EXPECT_STREQ(info.axes, "x");
+  EXPECT_STREQ(info.element_type, "bf16");
+  EXPECT_STREQ(info.reduction, "max");
+  EXPECT_STREQ(info.location, "");
+  EXPECT_EQ(shardrt_program_site_info(world.program, 2, &info), SHARDRT_USAGE);
+}
+
+TEST(Program, FilesThatAreNoArtifactsAreRefused) {
+  shardrt_program *program = nullptr;
+  char error[256] = "";
+  EXPECT_EQ(shardrt_program_load("no/such/file.so", &program, error,
+                                 sizeof(error)),
+            SHARDRT_IO);
+  EXPECT_STREQ(error, "no/such/file.so: cannot be read");
+  std::string path = testing::TempDir() + "shardrt_no_artifact.so";
+  std::FILE *file = std::fopen(path.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  std::fputs("not a shared object", file);
+  std::fclose(file);
+  EXPECT_EQ(shardrt_program_load(path.c_str(), &program, error, sizeof(error)),
+            SHARDRT_ARTIFACT);
+  EXPECT_EQ(program, nullptr);
+  std::remove(path.c_str());
+}
+
+TEST(World, RanksHaveTheirOwnThreadsAndPointers) {
+  TestWorld world(oneHalo(6));
+  std::vector<std::thread::id> ids(6);
+  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+    EXPECT_EQ(shardrt_num_ranks(ctx), 6);
+    ids[shardrt_rank(ctx)] = std::this_thread::get_id();
+    return 0;
+  }),
+            SHARDRT_OK);
+  EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), 6u);
+}
+
+TEST(World, RepeatsAndTakesTheTimeOfEachStep) {
+  TestWorld world(oneHalo(3));
+  std::atomic<int64_t> calls{0};
+  std::vector<double> ms(7, -1);
+  EXPECT_EQ(world.run(
+                [&](shardrt_context *ctx) {
+                  ++calls;
+                  if (shardrt_rank(ctx) == 0)
+                    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                  return 0;
+                },
+                7, ms.data()),
+            SHARDRT_OK);
+  EXPECT_EQ(calls.load(), 21);
+  for (double time : ms)
+    EXPECT_GE(time, 2.0);
+  EXPECT_EQ(world.run([](shardrt_context *) { return 1; }, 0), SHARDRT_OK);
+}
+
+TEST(World, TwoWorldsOfOneProgramAtTheSameTime) {
+  TestWorld a(oneHalo(3), 1), b(oneHalo(3), 2);
+  auto step = [](shardrt_context *ctx) {
+    std::vector<float> src(32), dst(48);
+    return shardrt_exchange(ctx, 0, src.data(), dst.data(), nullptr);
+  };
+  std::thread other([&] { EXPECT_EQ(b.run(step, 200), SHARDRT_OK); });
+  EXPECT_EQ(a.run(step, 200), SHARDRT_OK);
+  other.join();
+}
+
+TEST(World, CountsBytesAndTime) {
+  TestWorld world(oneHalo(4));
+  auto step = [](shardrt_context *ctx) {
+    std::vector<float> src(32), dst(48);
+    int64_t token = shardrt_exchange_start(ctx, 0, src.data());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return shardrt_exchange_wait(ctx, token, dst.data(), nullptr);
+  };
+  EXPECT_EQ(world.run(step, 5), SHARDRT_OK);
+  shardrt_site_stats all = world.stats(0), first = world.stats(0, 0);
+  EXPECT_EQ(all.count, 20);
+  EXPECT_EQ(all.bytes_received, 5 * 6 * 8 * 4); // 6 rows travel in a step
+  EXPECT_EQ(first.bytes_received, 5 * 8 * 4);
+  EXPECT_GE(all.overlap_ns, 20 * 1'000'000);
+  EXPECT_GE(all.total_ns, all.wait_ns);
+  shardrt_world_reset_stats(world.world);
+  EXPECT_EQ(world.stats(0).count, 0);
+  shardrt_site_stats none;
+  EXPECT_EQ(shardrt_world_site_stats(world.world, 0, 1, &none), SHARDRT_USAGE);
+  EXPECT_EQ(shardrt_world_site_stats(world.world, 4, 0, &none), SHARDRT_USAGE);
+}
+
+TEST(Memory, ArenaAndPoolAreKept) {
+  TestWorld world(oneHalo(2));
+  std::vector<std::vector<void *>> seen(2);
+  EXPECT_EQ(world.run(
+                [&](shardrt_context *ctx) {
+                  std::vector<void *> &list = seen[shardrt_rank(ctx)];
+                  void *arena = shardrt_arena(ctx, 10'000);
+                  void *buffer = shardrt_alloc(ctx, 1000);
+                  void *unfreed = shardrt_alloc(ctx, 5000);
+                  std::memset(arena, 1, 10'000);
+                  std::memset(buffer, 2, 1000);
+                  std::memset(unfreed, 3, 5000);
+                  for (void *p : {arena, buffer, unfreed}) {
+                    EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u);
+                    list.push_back(p);
+                  }
+                  shardrt_free(ctx, buffer);
+                  shardrt_free(ctx, nullptr);
+                  return 0;
+                },
+                4),
+            SHARDRT_OK);
+  for (const std::vector<void *> &list : seen)
+    for (size_t i = 3; i < list.size(); ++i)
+      EXPECT_EQ(list[i], list[i - 3]);
+  int64_t peak = shardrt_world_peak_bytes(world.world, 0);
+  EXPECT_GE(peak, 16'000);
+  EXPECT_LT(peak, 20'000);
+  EXPECT_EQ(shardrt_world_peak_bytes(world.world, 2), -1);
+}
+
+TEST(Memory, WhatCannotBeHadFailsTheStep) {
+  TestWorld world(oneHalo(2));
+  for (bool arena : {false, true}) {
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
+      int64_t bytes = int64_t(1) << 60;
+      void *p = arena ? shardrt_arena(ctx, bytes) : shardrt_alloc(ctx, bytes);
+      return p ? 0 : SHARDRT_MEMORY;
+    }),
+              SHARDRT_MEMORY);
+    EXPECT_NE(world.error().find("cannot get 1152921504606846976 bytes"),
+              std::string::npos)
+        << world.error();
+  }
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    return shardrt_alloc(ctx, -1) ? 0 : int(SHARDRT_MEMORY);
+  }),
+            SHARDRT_MEMORY);
+}
