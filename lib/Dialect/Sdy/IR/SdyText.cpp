@@ -1,6 +1,8 @@
 //===- SdyText.cpp - Text of Shardy's attributes --------------------------===//
 #include "SdyText.h"
 
+#include "mlir/IR/DialectImplementation.h"
+
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::sdy;
@@ -472,6 +474,18 @@ void sdy::printRegionWithArguments(OpAsmPrinter &printer, Operation *, Region &r
   });
   printer << ") ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
+ParseResult sdy::parseDirection(OpAsmParser &parser, PropagationDirectionAttr &direction) {
+  FailureOr<PropagationDirection> value = FieldParser<PropagationDirection>::parse(parser);
+  if (failed(value))
+    return failure();
+  direction = PropagationDirectionAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+void sdy::printDirection(OpAsmPrinter &printer, Operation *, PropagationDirectionAttr direction) {
+  printer << stringifyPropagationDirection(direction.getValue());
 }
 
 ParseResult sdy::parseOptionalReduction(AsmParser &parser, ReductionKindAttr &kind) {

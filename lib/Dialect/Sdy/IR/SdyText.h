@@ -17,6 +17,11 @@ mlir::ParseResult parseRegionWithArguments(mlir::OpAsmParser &parser, mlir::Regi
 void printRegionWithArguments(mlir::OpAsmPrinter &printer, mlir::Operation *,
                               mlir::Region &region);
 
+/// `FORWARD`, `BACKWARD`, `BOTH` or `NONE`.
+mlir::ParseResult parseDirection(mlir::OpAsmParser &parser, PropagationDirectionAttr &direction);
+void printDirection(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                    PropagationDirectionAttr direction);
+
 /// `max`, `min`, `sum` or nothing, which is sum.
 mlir::ParseResult parseOptionalReduction(mlir::AsmParser &parser, ReductionKindAttr &kind);
 void printOptionalReduction(mlir::OpAsmPrinter &printer, mlir::Operation *,

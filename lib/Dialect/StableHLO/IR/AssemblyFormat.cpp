@@ -233,8 +233,28 @@ static void printDimPair(OpAsmPrinter &printer, ArrayRef<int64_t> lhs, ArrayRef<
   printIntegers(printer, rhs);
 }
 
-ParseResult stablehlo::parseDotDimensionNumbers(OpAsmParser &parser,
-                                                DotDimensionNumbersAttr &dims) {
+ParseResult stablehlo::parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
+  SmallVector<Attribute> values;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        PrecisionAttr value;
+        ParseResult parsed = parseEnumWord(parser, value);
+        values.push_back(value);
+        return parsed;
+      }))
+    return failure();
+  precision = parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+void stablehlo::printPrecisions(OpAsmPrinter &printer, Operation *, ArrayAttr precision) {
+  printer << '[';
+  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
+                        [&](PrecisionAttr value) { printEnumWord(printer, nullptr, value); });
+  printer << ']';
+}
+
+ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser, DotDimensionNumbersAttr &dims,
+                                          ArrayAttr &precision, DotAlgorithmAttr &algorithm) {
   SmallVector<int64_t> lhsBatch, rhsBatch, lhsContracting, rhsContracting;
   if (succeeded(parser.parseOptionalKeyword("batching_dims")) &&
       (parseDimPair(parser, lhsBatch, rhsBatch) || parser.parseComma()))
@@ -244,56 +264,9 @@ ParseResult stablehlo::parseDotDimensionNumbers(OpAsmParser &parser,
     return failure();
   dims = DotDimensionNumbersAttr::get(parser.getContext(), lhsBatch, rhsBatch, lhsContracting,
                                       rhsContracting);
-  return success();
-}
-
-void stablehlo::printDotDimensionNumbers(OpAsmPrinter &printer, Operation *,
-                                         DotDimensionNumbersAttr dims) {
-  if (!dims.getLhsBatchingDimensions().empty() || !dims.getRhsBatchingDimensions().empty()) {
-    printer << "batching_dims = ";
-    printDimPair(printer, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions());
-    printer << ", ";
-  }
-  printer << "contracting_dims = ";
-  printDimPair(printer, dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
-}
-
-/// `= [DEFAULT, HIGH]`
-static ParseResult parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
-  SmallVector<Attribute> values;
-  if (parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        SMLoc loc = parser.getCurrentLocation();
-        StringRef word;
-        if (parser.parseKeyword(&word))
-          return failure();
-        std::optional<Precision> value = symbolizePrecision(word);
-        if (!value)
-          return parser.emitError(loc)
-                 << "expected DEFAULT, HIGH or HIGHEST, got '" << word << "'";
-        values.push_back(PrecisionAttr::get(parser.getContext(), *value));
-        return success();
-      }))
-    return failure();
-  precision = parser.getBuilder().getArrayAttr(values);
-  return success();
-}
-
-static void printPrecisions(OpAsmPrinter &printer, ArrayAttr precision) {
-  printer << ", precision = [";
-  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
-                        [&](PrecisionAttr value) {
-                          printer << stringifyPrecision(value.getValue());
-                        });
-  printer << ']';
-}
-
-ParseResult stablehlo::parsePrecisionConfigAndAlgorithm(OpAsmParser &parser,
-                                                        ArrayAttr &precision,
-                                                        DotAlgorithmAttr &algorithm) {
   while (succeeded(parser.parseOptionalComma())) {
     if (!precision && !algorithm && succeeded(parser.parseOptionalKeyword("precision"))) {
-      if (parsePrecisions(parser, precision))
+      if (parser.parseEqual() || parsePrecisions(parser, precision))
         return failure();
       continue;
     }
@@ -309,26 +282,24 @@ ParseResult stablehlo::parsePrecisionConfigAndAlgorithm(OpAsmParser &parser,
   return success();
 }
 
-void stablehlo::printPrecisionConfigAndAlgorithm(OpAsmPrinter &printer, Operation *,
-                                                 ArrayAttr precision,
-                                                 DotAlgorithmAttr algorithm) {
-  if (precision)
-    printPrecisions(printer, precision);
+void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *op,
+                                   DotDimensionNumbersAttr dims, ArrayAttr precision,
+                                   DotAlgorithmAttr algorithm) {
+  if (!dims.getLhsBatchingDimensions().empty() || !dims.getRhsBatchingDimensions().empty()) {
+    printer << "batching_dims = ";
+    printDimPair(printer, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions());
+    printer << ", ";
+  }
+  printer << "contracting_dims = ";
+  printDimPair(printer, dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
+  if (precision) {
+    printer << ", precision = ";
+    printPrecisions(printer, op, precision);
+  }
   if (algorithm) {
     printer << ", algorithm = ";
     algorithm.print(printer);
   }
-}
-
-ParseResult stablehlo::parsePrecisionConfig(OpAsmParser &parser, ArrayAttr &precision) {
-  if (failed(parser.parseOptionalComma()))
-    return success();
-  return failure(parser.parseKeyword("precision") || parsePrecisions(parser, precision));
-}
-
-void stablehlo::printPrecisionConfig(OpAsmPrinter &printer, Operation *, ArrayAttr precision) {
-  if (precision)
-    printPrecisions(printer, precision);
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #ifndef SHARDC_LIB_DIALECT_STABLEHLO_IR_ASSEMBLYFORMAT_H
 #define SHARDC_LIB_DIALECT_STABLEHLO_IR_ASSEMBLYFORMAT_H
 
+#include "mlir/IR/DialectImplementation.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 namespace shardc::stablehlo {
@@ -68,21 +69,32 @@ void printSliceRanges(mlir::OpAsmPrinter &printer, mlir::Operation *,
                       mlir::DenseI64ArrayAttr start, mlir::DenseI64ArrayAttr limit,
                       mlir::DenseI64ArrayAttr strides);
 
-/// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`
-mlir::ParseResult parseDotDimensionNumbers(mlir::OpAsmParser &parser,
-                                           DotDimensionNumbersAttr &dims);
-void printDotDimensionNumbers(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                              DotDimensionNumbersAttr dims);
+/// An enum's word alone, `GT`.
+template <typename AttrT>
+mlir::ParseResult parseEnumWord(mlir::OpAsmParser &parser, AttrT &attr) {
+  using Value = decltype(attr.getValue());
+  mlir::FailureOr<Value> value = mlir::FieldParser<Value>::parse(parser);
+  if (failed(value))
+    return mlir::failure();
+  attr = AttrT::get(parser.getContext(), *value);
+  return mlir::success();
+}
+template <typename AttrT>
+void printEnumWord(mlir::OpAsmPrinter &printer, mlir::Operation *, AttrT attr) {
+  printer.getStream() << attr.getValue();
+}
 
-/// `, precision = [DEFAULT, HIGH], algorithm = <...>`, both optional.
-mlir::ParseResult parsePrecisionConfigAndAlgorithm(mlir::OpAsmParser &parser,
-                                                   mlir::ArrayAttr &precision,
-                                                   DotAlgorithmAttr &algorithm);
-void printPrecisionConfigAndAlgorithm(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                                      mlir::ArrayAttr precision, DotAlgorithmAttr algorithm);
-mlir::ParseResult parsePrecisionConfig(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision);
-void printPrecisionConfig(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                          mlir::ArrayAttr precision);
+/// `batching_dims = [0] x [0], contracting_dims = [2] x [1],
+/// precision = [DEFAULT, HIGH], algorithm = <...>`; only the second is a must.
+mlir::ParseResult parseDotAttributes(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &dims,
+                                     mlir::ArrayAttr &precision, DotAlgorithmAttr &algorithm);
+void printDotAttributes(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                        DotDimensionNumbersAttr dims, mlir::ArrayAttr precision,
+                        DotAlgorithmAttr algorithm);
+
+/// `[DEFAULT, HIGH]`
+mlir::ParseResult parsePrecisions(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision);
+void printPrecisions(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr precision);
 
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 mlir::ParseResult parseConvolutionDimensions(mlir::AsmParser &parser,

@@ -64,7 +64,7 @@ def Sdy_PropagationBarrierOp
                        Sdy_PropagationDirectionAttr:$allowed_direction);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` type($result)
+    $input `allowed_direction` `` `=` `` custom<Direction>($allowed_direction) attr-dict `:` type($result)
   }];
 }
 

@@ -25,8 +25,8 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)
-      custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) attr-dict
+    $lhs `,` $rhs `,`
+      custom<DotAttributes>($dot_dimension_numbers, $precision_config, $algorithm) attr-dict
       `:` functional-type(operands, results)
   }];
 }
@@ -38,7 +38,7 @@ def StableHLO_DotOp : StableHLO_Op<"dot", [Pure]> {
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $lhs `,` $rhs custom<PrecisionConfig>($precision_config) attr-dict
+    $lhs `,` $rhs (`,` `precision` `=` custom<Precisions>($precision_config)^)? attr-dict
       `:` functional-type(operands, results)
   }];
 }
@@ -174,7 +174,7 @@ def StableHLO_FftOp : StableHLO_Op<"fft", [Pure]> {
   let results = (outs StableHLO_FloatOrComplexTensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length attr-dict
+    $operand `,` `type` `=` custom<EnumWord>($fft_type) `,` `length` `=` $fft_length attr-dict
       `:` functional-type(operands, results)
   }];
 }
@@ -243,7 +243,7 @@ def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure]> {
   let results = (outs StableHLO_IntTensor:$output_state, StableHLO_Tensor:$output);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $initial_state `,` `algorithm` `=` $rng_algorithm attr-dict
+    $initial_state `,` `algorithm` `=` custom<EnumWord>($rng_algorithm) attr-dict
       `:` functional-type(operands, results)
   }];
 }
@@ -254,7 +254,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng"> {
       StableHLO_DimensionTensor:$shape, StableHLO_RngDistributionAttr:$rng_distribution);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict
+    $a `,` $b `,` $shape `,` `distribution` `=` custom<EnumWord>($rng_distribution) attr-dict
       `:` functional-type(operands, results)
   }];
 }

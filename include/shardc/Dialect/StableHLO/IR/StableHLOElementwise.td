@@ -203,7 +203,8 @@ def StableHLO_CompareOp : StableHLO_InferOp<"compare",
            "::shardc::stablehlo::ComparisonType::NOTYPE">:$type)>];
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict
+    custom<EnumWord>($comparison_direction) `,` $lhs `,` $rhs
+      (`,` custom<EnumWord>($compare_type)^)? attr-dict
       `:` functional-type(operands, results)
   }];
 }
