@@ -26,8 +26,8 @@ struct LowerToLinalgPass final : shardc::impl::LowerToLinalgPassBase<LowerToLina
     lowering::addContractions(table);
     lowering::addReductions(table);
     lowering::addWindows(table);
-    //lowering::addAddressing(table);
-    //lowering::addOrdering(table);
+    lowering::addAddressing(table);
+    lowering::addOrdering(table);
     lowering::addControl(table);
     //lowering::addFourier(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {

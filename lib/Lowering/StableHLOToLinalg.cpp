@@ -44,6 +44,13 @@ bool shardc::lowering::isUnsigned(Type type) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
+AffineMap shardc::lowering::leadingDims(unsigned loops, unsigned count, MLIRContext *ctx) {
+  SmallVector<AffineExpr> exprs;
+  for (unsigned dim = 0; dim < count; ++dim)
+    exprs.push_back(getAffineDimExpr(dim, ctx));
+  return AffineMap::get(loops, 0, exprs, ctx);
+}
+
 //===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//

@@ -38,6 +38,9 @@ struct View {
   llvm::SmallVector<int64_t> dims;
 };
 
+/// (d0, ..., dn) -> the first `count` of them.
+mlir::AffineMap leadingDims(unsigned loops, unsigned count, mlir::MLIRContext *ctx);
+
 class Lowerer;
 
 /// Emits one op; an error on the op where it cannot.

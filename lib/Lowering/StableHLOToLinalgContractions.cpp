@@ -143,7 +143,7 @@ static LogicalResult lowerDot(Lowerer &l, Operation *op, ArrayRef<int64_t> lhsBa
   View rhsView = l.view(rhs, /*throughBroadcasts=*/false);
   SmallVector<AffineMap> maps = {
       operandMap(lhsView, lhsLoops, count, ctx), operandMap(rhsView, rhsLoops, count, ctx),
-      AffineMap::getMultiDimIdentityMap(count, ctx).getMajorSubMap(type.getRank())};
+      leadingDims(count, type.getRank(), ctx)};
   SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
   iterators.append(lhsContracting.size(), utils::IteratorType::reduction);
   Value sum = contract(l, op, l.viewBase(lhsView), l.viewBase(rhsView), sizes,

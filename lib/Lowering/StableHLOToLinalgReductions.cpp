@@ -300,8 +300,7 @@ static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op)
     ins.push_back(tensor::EmptyOp::create(b, window, reducer.types.front()));
     maps.push_back(AffineMap::get(loops, 0, windowExprs, ctx));
   }
-  maps.append(op.getNumResults(),
-              AffineMap::getMultiDimIdentityMap(loops, ctx).getMajorSubMap(rank));
+  maps.append(op.getNumResults(), leadingDims(loops, rank, ctx));
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   iterators.append(window.size(), utils::IteratorType::reduction);
   return emitReduction(l, op, reducer, ins, elements, sizes, op.getInitValues(), maps, iterators);

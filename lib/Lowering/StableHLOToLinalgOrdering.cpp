@@ -1,0 +1,209 @@
+//===- StableHLOToLinalgOrdering.cpp - sort and top_k ---------------------===//
+//
+// Lines along the dim are sorted one by one: a bottom-up merge sort of the
+// line's positions, so that several operands move once, at the end. Stable
+// whatever is asked.
+//
+//===----------------------------------------------------------------------===//
+#include "StableHLOToLinalg.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::lowering;
+
+namespace {
+/// Sorts lines of `inputs` along `dim`; `less` says whether the first list of
+/// elements, one an input, belongs before the second.
+struct LineSorter {
+  using Less = llvm::function_ref<Value(ValueRange, ValueRange)>;
+
+  Lowerer &l;
+  ImplicitLocOpBuilder &b;
+  SmallVector<Value> inputs;
+  int64_t dim;
+  Less less;
+  SmallVector<OpFoldResult> sizes;
+  Value length, zero, one;
+
+  LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less);
+  /// The sorted inputs, of each line the first `keep` elements; with
+  /// `indexType` also their positions as another result.
+  SmallVector<Value> emit(OpFoldResult keep, Type indexType);
+
+private:
+  SmallVector<Value> elements(ValueRange line, Value position);
+  SmallVector<Value> sortLine(ValueRange line, Value order, Value spare);
+  Value merge(ValueRange line, Value order, Value spare, Value chunk, Value width);
+};
+} // namespace
+
+LineSorter::LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less)
+    : l(l), b(l.b), inputs(inputs), dim(dim), less(less), sizes(l.sizes(inputs.front())) {
+  length = l.value(sizes[dim]);
+  zero = l.index(0);
+  one = l.index(1);
+}
+
+SmallVector<Value> LineSorter::elements(ValueRange line, Value position) {
+  SmallVector<Value> at(line), result;
+  at.insert(at.begin() + dim, position);
+  for (Value input : inputs)
+    result.push_back(tensor::ExtractOp::create(b, input, at));
+  return result;
+}
+
+// Merges runs [start, middle) and [middle, end) of `order` into `spare`.
+Value LineSorter::merge(ValueRange line, Value order, Value spare, Value chunk, Value width) {
+  Value twice = arith::AddIOp::create(b, width, width);
+  Value start = arith::MulIOp::create(b, chunk, twice);
+  Value half = arith::AddIOp::create(b, start, width);
+  Value middle = arith::MinSIOp::create(b, half, length);
+  Value whole = arith::AddIOp::create(b, start, twice);
+  Value end = arith::MinSIOp::create(b, whole, length);
+  Value count = arith::SubIOp::create(b, end, start);
+  // Where a run is used up its last element is compared, and not taken.
+  Value lastLeft = arith::SubIOp::create(b, middle, one);
+  Value lastRight = arith::SubIOp::create(b, end, one);
+  SmallVector<Value> carried = {start, middle, spare};
+  return l.loops(OpFoldResult(count), carried, [&](ValueRange step, ValueRange now) {
+    Value left = now[0], right = now[1];
+    Value leftAt = arith::MinSIOp::create(b, left, lastLeft);
+    Value rightAt = arith::MinSIOp::create(b, right, lastRight);
+    Value leftPosition = tensor::ExtractOp::create(b, order, leftAt);
+    Value rightPosition = tensor::ExtractOp::create(b, order, rightAt);
+    // Of equals the left one goes first.
+    Value before = less(elements(line, rightPosition), elements(line, leftPosition));
+    Value leftDone = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, left, middle);
+    Value hasRight = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, right, end);
+    Value either = arith::OrIOp::create(b, leftDone, before);
+    Value takeRight = arith::AndIOp::create(b, hasRight, either);
+    Value taken = arith::SelectOp::create(b, takeRight, rightPosition, leftPosition);
+    Value to = arith::AddIOp::create(b, start, step[0]);
+    Value stored = tensor::InsertOp::create(b, taken, now[2], to);
+    Value leftNext = arith::AddIOp::create(b, left, one);
+    Value rightNext = arith::AddIOp::create(b, right, one);
+    return SmallVector<Value>{arith::SelectOp::create(b, takeRight, left, leftNext),
+                              arith::SelectOp::create(b, takeRight, rightNext, right), stored};
+  })[2];
+}
+
+SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order, Value spare) {
+  order = l.map({}, order, [&](ValueRange) -> SmallVector<Value> {
+    return {linalg::IndexOp::create(b, 0).getResult()};
+  });
+  // Runs double in width from 1: as many rounds as the length has bits, less
+  // one for an exact power of two.
+  OpFoldResult rounds;
+  if (auto known = getConstantIntValue(sizes[dim])) {
+    rounds = b.getIndexAttr(*known < 2 ? 0 : llvm::Log2_64_Ceil(*known));
+  } else {
+    Value below = arith::SubIOp::create(b, length, one);
+    Value wide = arith::IndexCastOp::create(b, b.getI64Type(), below);
+    Value leading = math::CountLeadingZerosOp::create(b, wide);
+    Value bits = arith::ConstantOp::create(b, b.getI64IntegerAttr(64));
+    Value count = arith::SubIOp::create(b, bits, leading);
+    Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, length, one);
+    Value asIndex = arith::IndexCastOp::create(b, b.getIndexType(), count);
+    rounds = arith::SelectOp::create(b, some, asIndex, zero).getResult();
+  }
+  return l.loops(rounds, {order, spare}, [&](ValueRange round, ValueRange now) {
+    Value width = arith::ShLIOp::create(b, one, round[0]);
+    Value twice = arith::AddIOp::create(b, width, width);
+    Value chunks = arith::CeilDivSIOp::create(b, length, twice);
+    Value merged = l.loops(OpFoldResult(chunks), now[1], [&](ValueRange chunk, ValueRange spares) {
+      return SmallVector<Value>{merge(line, now[0], spares[0], chunk[0], width)};
+    })[0];
+    Value copied = l.map(merged, now[0], [](ValueRange args) -> SmallVector<Value> {
+      return {args[0]};
+    });
+    return SmallVector<Value>{copied, merged};
+  });
+}
+
+SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
+  SmallVector<OpFoldResult> kept(sizes), lines(sizes);
+  kept[dim] = keep;
+  lines.erase(lines.begin() + dim);
+  SmallVector<Value> carried;
+  for (Value input : inputs)
+    carried.push_back(l.empty(kept, elementType(input.getType())));
+  if (indexType)
+    carried.push_back(l.empty(kept, indexType));
+  size_t count = carried.size();
+  carried.push_back(l.empty(sizes[dim], b.getIndexType()));
+  carried.push_back(l.empty(sizes[dim], b.getIndexType()));
+  SmallVector<Value> results = l.loops(lines, carried, [&](ValueRange line, ValueRange now) {
+    SmallVector<Value> sorted = sortLine(line, now[count], now[count + 1]);
+    SmallVector<Value> next =
+        l.loops(keep, now.take_front(count), [&](ValueRange to, ValueRange outs) {
+          Value position = tensor::ExtractOp::create(b, sorted[0], to);
+          SmallVector<Value> values = elements(line, position), at(line), then;
+          at.insert(at.begin() + dim, to[0]);
+          if (indexType)
+            values.push_back(arith::IndexCastOp::create(b, indexType, position));
+          for (auto [value, out] : llvm::zip(values, outs))
+            then.push_back(tensor::InsertOp::create(b, value, out, at));
+          return then;
+        });
+    next.append(sorted);
+    return next;
+  });
+  results.truncate(count);
+  return results;
+}
+
+static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
+  int64_t rank = cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
+  int64_t dim = op.getDimension();
+  if (rank == 0)
+    return op.emitOpError("unsupported on scalars");
+  SmallVector<Value> inputs =
+      llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
+  bool ok = true;
+  LineSorter sorter(l, inputs, dim < 0 ? dim + rank : dim,
+                    [&](ValueRange first, ValueRange second) -> Value {
+                      SmallVector<Value> args;
+                      for (auto [x, y] : llvm::zip(first, second)) {
+                        args.push_back(x);
+                        args.push_back(y);
+                      }
+                      SmallVector<Value> order = l.scalarRegion(op.getComparator(), args);
+                      ok &= !order.empty();
+                      return order.empty() ? l.zero(l.b.getI1Type()) : order.front();
+                    });
+  SmallVector<Value> sorted = sorter.emit(sorter.sizes[sorter.dim], nullptr);
+  for (auto [result, value] : llvm::zip(op.getResults(), sorted))
+    l.set(result, value);
+  return success(ok);
+}
+
+// Descending in total order: NaN first, ties by lower index.
+static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
+  Value input = l.tensor(op.getOperand());
+  Type source = elementType(op.getOperand().getType());
+  if (isa<ComplexType>(source))
+    return op.emitOpError("unsupported for elements of type ") << source;
+  int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
+  LineSorter sorter(l, input, rank - 1, [&](ValueRange first, ValueRange second) -> Value {
+    Value x = first[0], y = second[0];
+    if (isa<FloatType>(source)) {
+      x = totalOrderKey(l.b, x);
+      y = totalOrderKey(l.b, y);
+    }
+    auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
+    return arith::CmpIOp::create(l.b, how, x, y);
+  });
+  SmallVector<Value> results = sorter.emit(l.b.getIndexAttr(op.getK()), l.b.getI32Type());
+  l.set(op.getValues(), results[0]);
+  l.set(op.getIndices(), results[1]);
+  return success();
+}
+
+void shardc::lowering::addOrdering(LoweringTable &table) {
+  table.op<stablehlo::SortOp>(lowerSort);
+  table.op<chlo::TopKOp>(lowerTopK);
+}
