@@ -56,17 +56,17 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
         if (result != 0)
           return result;
         int64_t bad = !src.intact() || !dst.intact();
-        forEachElement(
-            shardc::neededBox(site.exchange, rank),
-            [&](const auto &index, int64_t at) {
-              std::byte expected[16] = {};
-              int64_t linear = linearIndex(index, shape);
-              if (linear >= 0)
-                writeElement(expected, bytes, linear, now);
-              else if (filler)
-                std::memcpy(expected, fill, bytes);
-              bad += std::memcmp(expected, dst.data() + at * bytes, bytes) != 0;
-            });
+        forEachElement(shardc::neededBox(site.exchange, rank),
+                       [&](const auto &index, int64_t at) {
+                         std::byte expected[16] = {};
+                         int64_t linear = linearIndex(index, shape);
+                         if (linear >= 0)
+                           writeElement(expected, bytes, linear, now);
+                         else if (filler)
+                           std::memcpy(expected, fill, bytes);
+                         bad += std::memcmp(expected, dst.data() + at * bytes,
+                                            bytes) != 0;
+                       });
         wrong += bad;
         src.poison(3);
         return 0;
@@ -104,11 +104,10 @@ TEST(Exchange, CornersOfTwoAndThreeAxes) {
                                      {{0, {0}, rows, grow(rows, 1, 1)},
                                       {1, {1}, columns, grow(columns, 2, 2)}}));
   Intervals half = cut({2, 2});
-  checkExchange({2, 2, 2},
-                exchangeSite("halo_exchange", {4, 4, 4},
-                             {{0, {0}, half, grow(half, 1, 1)},
-                              {1, {1}, half, grow(half, 1, 1)},
-                              {2, {2}, half, grow(half, 1, 1)}}));
+  checkExchange({2, 2, 2}, exchangeSite("halo_exchange", {4, 4, 4},
+                                        {{0, {0}, half, grow(half, 1, 1)},
+                                         {1, {1}, half, grow(half, 1, 1)},
+                                         {2, {2}, half, grow(half, 1, 1)}}));
 }
 
 TEST(Exchange, OneDimOverTwoAxes) {
@@ -120,25 +119,26 @@ TEST(Exchange, OneDimOverTwoAxes) {
 TEST(Exchange, AllGatherUneven) {
   Intervals owned = cut({5, 0, 3, 1});
   Intervals whole(4, {0, 9});
-  checkExchange({4}, exchangeSite("all_gather", {9, 4}, {{0, {0}, owned, whole}}));
+  checkExchange({4},
+                exchangeSite("all_gather", {9, 4}, {{0, {0}, owned, whole}}));
   // Along the minor dim, and replicated over another axis.
   checkExchange({2, 4},
                 exchangeSite("all_gather", {3, 9}, {{1, {1}, owned, whole}}));
 }
 
 TEST(Exchange, Rebalance) {
-  checkExchange({4}, exchangeSite("rebalance", {20, 2},
-                                  {{0, {0}, cut({17, 0, 2, 1}),
-                                    cut({5, 5, 5, 5})}}));
+  checkExchange(
+      {4}, exchangeSite("rebalance", {20, 2},
+                        {{0, {0}, cut({17, 0, 2, 1}), cut({5, 5, 5, 5})}}));
 }
 
 TEST(Exchange, AllToAll) {
   int64_t k = 4;
   Intervals rows = cut({2, 1, 3, 2}), columns = cut({3, 3, 2, 3});
   Intervals all8(k, {0, 8}), all11(k, {0, 11});
-  checkExchange({k}, exchangeSite("all_to_all", {8, 11},
-                                  {{0, {0}, rows, all8},
-                                   {1, {0}, all11, columns}}));
+  checkExchange({k},
+                exchangeSite("all_to_all", {8, 11},
+                             {{0, {0}, rows, all8}, {1, {0}, all11, columns}}));
 }
 
 TEST(Exchange, ShiftPastTheEdge) {
@@ -151,8 +151,8 @@ TEST(Exchange, ShiftPastTheEdge) {
 
 TEST(Exchange, LocalSliceOfAReplicatedTensor) {
   Intervals whole(4, {0, 8});
-  checkExchange({4}, exchangeSite("slice", {8, 3},
-                                  {{0, {0}, whole, cut({2, 2, 2, 2})}}));
+  checkExchange(
+      {4}, exchangeSite("slice", {8, 3}, {{0, {0}, whole, cut({2, 2, 2, 2})}}));
 }
 
 TEST(Exchange, NothingAtAll) {
@@ -204,8 +204,8 @@ TEST(Exchange, RandomSitesAndMeshes) {
       int64_t count = 1, size = site.exchange.globalShape[d];
       for (int64_t axis : axesOf[d])
         count *= mesh[axis];
-      DimExchange dim = {d, axesOf[d], cut(randomSizes(random, size, count)),
-                         {}};
+      DimExchange dim = {
+          d, axesOf[d], cut(randomSizes(random, size, count)), {}};
       int kind = static_cast<int>(random() % 4);
       Intervals moved = cut(randomSizes(random, size, count));
       for (int64_t c = 0; c < count; ++c) {
@@ -218,7 +218,8 @@ TEST(Exchange, RandomSitesAndMeshes) {
       }
       site.exchange.dims.push_back(dim);
     }
-    checkExchange(mesh, site, 2, random() % 2 ? random() : 0, random() % 3 == 0);
+    checkExchange(mesh, site, 2, random() % 2 ? random() : 0,
+                  random() % 3 == 0);
     if (HasFailure())
       FAIL() << "case " << i;
   }

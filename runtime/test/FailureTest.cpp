@@ -1,8 +1,8 @@
 //===- FailureTest.cpp - Wrong programs and lost ranks --------------------===//
 //
 // R9, R11b and R11c of the reliability goals, for ranks as threads: an error on
-// every rank, in bounded time, that names what happened; and a world that can go
-// on afterwards.
+// every rank, in bounded time, that names what happened; and a world that can
+// go on afterwards.
 //
 //===----------------------------------------------------------------------===//
 

@@ -49,8 +49,7 @@ TEST(AllReduce, SumOverAxesInEverySize) {
                                  inputs, inPlace);
         for (int64_t rank = 0; rank < 6; ++rank)
           for (int64_t i = 0; i < count; ++i) {
-            std::vector<int64_t> group =
-                shardc::groupAlong(mesh, axes, rank);
+            std::vector<int64_t> group = shardc::groupAlong(mesh, axes, rank);
             float expected = inputs[group[0]][i];
             for (size_t g = 1; g < group.size(); ++g)
               expected += inputs[group[g]][i];
@@ -69,8 +68,8 @@ TEST(AllReduce, IntegersWrapAround) {
   auto nibbles = allReduce<int8_t>({2}, ElementType::I4, Reduction::Sum, {0},
                                    {{7, -8, 3}, {1, -1, 2}});
   EXPECT_EQ(nibbles[1], (std::vector<int8_t>{-8, 7, 5}));
-  auto unsignedNibbles = allReduce<uint8_t>(
-      {2}, ElementType::UI4, Reduction::Sum, {0}, {{15}, {2}});
+  auto unsignedNibbles = allReduce<uint8_t>({2}, ElementType::UI4,
+                                            Reduction::Sum, {0}, {{15}, {2}});
   EXPECT_EQ(unsignedNibbles[0][0], 1);
   auto words = allReduce<uint16_t>({2}, ElementType::UI16, Reduction::Product,
                                    {0}, {{65535}, {65535}});
@@ -157,7 +156,8 @@ static uint16_t nearestHalf(double x) {
         middle;
   }
   double below = valueOfHalf(static_cast<uint16_t>(low));
-  double above = high == 0x7c00 ? 65536.0 : valueOfHalf(static_cast<uint16_t>(high));
+  double above =
+      high == 0x7c00 ? 65536.0 : valueOfHalf(static_cast<uint16_t>(high));
   double fromBelow = magnitude - below, fromAbove = above - magnitude;
   bool up = fromAbove < fromBelow || (fromAbove == fromBelow && (low & 1));
   return static_cast<uint16_t>(sign | (up ? high : low));
@@ -258,8 +258,7 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
       std::atomic<int64_t> wrong{0};
       EXPECT_EQ(world.run([&](shardrt_context *ctx) {
         std::vector<std::byte> src(3 * bytes), dst(3 * bytes, std::byte(1));
-        int result =
-            shardrt_all_reduce(ctx, 0, src.data(), dst.data(), 3);
+        int result = shardrt_all_reduce(ctx, 0, src.data(), dst.data(), 3);
         wrong += src != dst;
         return result;
       }),
@@ -335,18 +334,17 @@ TEST(ReduceScatter, AlongOneAxis) {
     for (int64_t i = 0; i < ranks; ++i)
       sizes.push_back(i % 3);
     int64_t rows = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
-    Site site = exchangeSite("", {rows, 6},
-                             {{0, {0}, Intervals(ranks, {0, rows}), cut(sizes)}});
+    Site site = exchangeSite(
+        "", {rows, 6}, {{0, {0}, Intervals(ranks, {0, rows}), cut(sizes)}});
     site.groupAxes = {0};
     checkReduceScatter({ranks}, site, ranks);
   }
 }
 
 TEST(ReduceScatter, MinorDimOfAMeshOfTwoAxes) {
-  Site site = exchangeSite(
-      "", {6, 9},
-      {{0, {0}, cut({4, 2}), cut({4, 2})},
-       {1, {1}, Intervals(3, {0, 9}), cut({2, 0, 7})}});
+  Site site = exchangeSite("", {6, 9},
+                           {{0, {0}, cut({4, 2}), cut({4, 2})},
+                            {1, {1}, Intervals(3, {0, 9}), cut({2, 0, 7})}});
   site.groupAxes = {1};
   checkReduceScatter({2, 3}, site);
 }
@@ -360,8 +358,8 @@ TEST(ReduceScatter, WithAHaloFromOtherGroups) {
 }
 
 TEST(ReduceScatter, GroupOfDifferentBoxesIsRefused) {
-  Site site = exchangeSite("reduce_scatter", {4},
-                           {{0, {0}, cut({2, 2}), cut({2, 2})}});
+  Site site =
+      exchangeSite("reduce_scatter", {4}, {{0, {0}, cut({2, 2}), cut({2, 2})}});
   site.kind = SiteKind::ReduceScatter;
   site.reduction = Reduction::Sum;
   site.groupAxes = {0};

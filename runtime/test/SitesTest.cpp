@@ -87,8 +87,18 @@ TEST(Sites, OtherVersionsAreNamed) {
 /// judge; sanitizers watch.
 TEST(Sites, DamageNeverCrashesTheLoader) {
   EncodedSites whole = encodeSites(sample());
-  const int64_t values[] = {0,  -1, 1,  2, 7, 63, 64, 1 << 20, INT64_MAX,
-                            INT64_MIN, int64_t(1) << 40, -(int64_t(1) << 47)};
+  const int64_t values[] = {0,
+                            -1,
+                            1,
+                            2,
+                            7,
+                            63,
+                            64,
+                            1 << 20,
+                            INT64_MAX,
+                            INT64_MIN,
+                            int64_t(1) << 40,
+                            -(int64_t(1) << 47)};
   int accepted = 0;
   for (size_t at = 0; at < whole.words.size(); ++at)
     for (int64_t value : values) {
@@ -108,8 +118,8 @@ TEST(Sites, DamageNeverCrashesTheLoader) {
 }
 
 TEST(Sites, OverlapsAndGapsAreRefusedWithTheSite) {
-  Site site = exchangeSite("rebalance", {6},
-                           {{0, {0}, {{0, 4}, {3, 6}}, cut({3, 3})}});
+  Site site =
+      exchangeSite("rebalance", {6}, {{0, {0}, {{0, 4}, {3, 6}}, cut({3, 3})}});
   EncodedSites sites = encodeSites(makeTable({2}, {site}));
   shardrt_program *program = nullptr;
   char error[256] = "";

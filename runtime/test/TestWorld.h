@@ -1,7 +1,7 @@
 //===- TestWorld.h - Worlds for tests, and what they should do --*- C++ -*-===//
 //
-// A program here is a C++ function run by every rank. The expected contents of a
-// buffer come from global indices alone, independently of how transfers are
+// A program here is a C++ function run by every rank. The expected contents of
+// a buffer come from global indices alone, independently of how transfers are
 // planned: element i of a tensor is a hash of i, computed anew by each test.
 //
 //===----------------------------------------------------------------------===//
@@ -114,10 +114,9 @@ inline void writeElement(std::byte *at, int64_t bytes, int64_t index,
 
 /// Calls `body(indices, position)` for each element of `box`, in the order of a
 /// dense row-major buffer.
-inline void
-forEachElement(const shardc::Box &box,
-               const std::function<void(const std::vector<int64_t> &, int64_t)>
-                   &body) {
+inline void forEachElement(
+    const shardc::Box &box,
+    const std::function<void(const std::vector<int64_t> &, int64_t)> &body) {
   std::vector<int64_t> index;
   int64_t count = 1;
   for (shardc::Interval interval : box) {
@@ -156,7 +155,9 @@ inline int64_t volume(const shardc::Box &box) {
 /// A buffer of exactly `bytes` bytes with bands around it that must not change.
 class Guarded {
 public:
-  explicit Guarded(int64_t bytes) : bytes(bytes), all(bytes + 128) { poison(0); }
+  explicit Guarded(int64_t bytes) : bytes(bytes), all(bytes + 128) {
+    poison(0);
+  }
   std::byte *data() { return all.data() + 64; }
   void poison(int seed) {
     std::fill(all.begin(), all.end(), static_cast<std::byte>(0xa5 + seed));

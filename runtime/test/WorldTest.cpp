@@ -11,8 +11,9 @@ using namespace shardrt::test;
 
 static SiteTable oneHalo(int64_t ranks) {
   Intervals owned = cut(std::vector<int64_t>(ranks, 4));
-  return makeTable({ranks}, {exchangeSite("halo_exchange", {4 * ranks, 8},
-                                          {{0, {0}, owned, grow(owned, 1, 1)}})});
+  return makeTable({ranks},
+                   {exchangeSite("halo_exchange", {4 * ranks, 8},
+                                 {{0, {0}, owned, grow(owned, 1, 1)}})});
 }
 
 TEST(Program, SaysWhatItsSitesAre) {
@@ -39,9 +40,9 @@ TEST(Program, SaysWhatItsSitesAre) {
 TEST(Program, FilesThatAreNoArtifactsAreRefused) {
   shardrt_program *program = nullptr;
   char error[256] = "";
-  EXPECT_EQ(shardrt_program_load("no/such/file.so", &program, error,
-                                 sizeof(error)),
-            SHARDRT_IO);
+  EXPECT_EQ(
+      shardrt_program_load("no/such/file.so", &program, error, sizeof(error)),
+      SHARDRT_IO);
   EXPECT_STREQ(error, "no/such/file.so: cannot be read");
   std::string path = testing::TempDir() + "shardrt_no_artifact.so";
   std::FILE *file = std::fopen(path.c_str(), "w");
@@ -52,6 +53,34 @@ TEST(Program, FilesThatAreNoArtifactsAreRefused) {
             SHARDRT_ARTIFACT);
   EXPECT_EQ(program, nullptr);
   std::remove(path.c_str());
+}
+
+TEST(Program, AnArtifactRunsAfterItsHandleIsGone) {
+  shardrt_program *program = nullptr;
+  char error[256] = "";
+  ASSERT_EQ(shardrt_program_load(SHARDRT_TEST_ARTIFACT, &program, error,
+                                 sizeof(error)),
+            SHARDRT_OK)
+      << error;
+  EXPECT_STREQ(shardrt_program_metadata(program), "{\"version\": 1}");
+  shardrt_site_info info;
+  ASSERT_EQ(shardrt_program_site_info(program, 0, &info), SHARDRT_OK);
+  EXPECT_STREQ(info.location, "sum.py:3:1");
+  shardrt_world *world = nullptr;
+  ASSERT_EQ(
+      shardrt_world_create(program, nullptr, &world, error, sizeof(error)),
+      SHARDRT_OK)
+      << error;
+  shardrt_program_destroy(program);
+  float in[] = {1.5f, 2.25f}, out[] = {0, 0};
+  void *in0[] = {&in[0]}, *in1[] = {&in[1]}, *out0[] = {&out[0]},
+       *out1[] = {&out[1]};
+  void *const *inputs[] = {in0, in1};
+  void *const *outputs[] = {out0, out1};
+  EXPECT_EQ(shardrt_world_run(world, inputs, outputs), SHARDRT_OK);
+  EXPECT_EQ(out[0], 3.75f);
+  EXPECT_EQ(out[1], 3.75f);
+  shardrt_world_destroy(world);
 }
 
 TEST(World, RanksHaveTheirOwnThreadsAndPointers) {

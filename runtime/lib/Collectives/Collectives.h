@@ -1,7 +1,7 @@
 //===- Collectives.h - Each algorithm once, over any transport --*- C++ -*-===//
 //
-// The functions behind the entry points of shardrt.h, with their contracts. They
-// return 0 or the status that the step has failed with. They may throw
+// The functions behind the entry points of shardrt.h, with their contracts.
+// They return 0 or the status that the step has failed with. They may throw
 // std::bad_alloc, when a message is composed.
 //
 //===----------------------------------------------------------------------===//
@@ -22,11 +22,11 @@ int runAllReduce(shardrt_context &ctx, int64_t site, const void *src, void *dst,
 int runReduceScatter(shardrt_context &ctx, int64_t site, const void *src,
                      void *dst);
 
-/// The plan of `site`, or NULL after failing the step: there is no such site, or
-/// it is of another kind than `kind`.
+/// The plan of `site`, or NULL after failing the step: there is no such site,
+/// or it is of another kind than `kind`.
 const SitePlan *findPlan(shardrt_context &ctx, int64_t site, SiteKind kind);
-/// Whether the buffers can be used: not NULL where they hold something, and apart
-/// (or, if `inPlace`, the same). Else fails the step.
+/// Whether the buffers can be used: not NULL where they hold something, and
+/// apart (or, if `inPlace`, the same). Else fails the step.
 bool checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
                   int64_t srcBytes, const void *dst, int64_t dstBytes,
                   bool inPlace);

@@ -1,7 +1,8 @@
 //===- Exchange.cpp - Owned boxes to needed boxes -------------------------===//
 //
 // Halo exchange, rebalance, all-gather, all-to-all and shift. What the rank has
-// itself is copied while the others arrive; then those that are there come first.
+// itself is copied while the others arrive; then those that are there come
+// first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@ using namespace shardrt;
 //===----------------------------------------------------------------------===//
 
 SiteTimer::SiteTimer(shardrt_context &ctx, int64_t site)
-    : ctx(ctx), site(site), startNs(nowNs()),
-      waitedBefore(ctx.comm->waited()) {}
+    : ctx(ctx), site(site), startNs(nowNs()), waitedBefore(ctx.comm->waited()) {
+}
 
 SiteTimer::~SiteTimer() {
   shardrt_site_stats &stats = ctx.stats[site];
@@ -117,17 +118,15 @@ int shardrt::runExchange(shardrt_context &ctx, int64_t site, const void *src,
 int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
                                const void *src) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan ||
-      !checkBuffers(ctx, site, src, plan->srcBytes, nullptr, 0, false))
+  if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, nullptr, 0, false))
     return 0;
   int64_t index = 0;
   while (index < ctx.maxPending && ctx.pending[index].used)
     ++index;
   if (index == ctx.maxPending) {
-    ctx.fail(SHARDRT_USAGE,
-             "starts " + ctx.program->describe(site, true) + " while " +
-                 std::to_string(ctx.maxPending) +
-                 " exchanges are under way; wait for one first");
+    ctx.fail(SHARDRT_USAGE, "starts " + ctx.program->describe(site, true) +
+                                " while " + std::to_string(ctx.maxPending) +
+                                " exchanges are under way; wait for one first");
     return 0;
   }
   shardrt_context::Pending &pending = ctx.pending[index];

@@ -32,8 +32,8 @@ struct SitePlan {
   int64_t elementBytes = 0;
   int64_t srcBytes = 0; ///< not for all_reduce: the call says
   int64_t dstBytes = 0;
-  std::vector<int64_t> readers;  ///< who reads this rank's buffer
-  int64_t bytesReceived = 0;     ///< from others, in one execution
+  std::vector<int64_t> readers; ///< who reads this rank's buffer
+  int64_t bytesReceived = 0;    ///< from others, in one execution
 
   // Exchange.
   std::vector<BoxCopy> fills;

@@ -75,8 +75,8 @@ static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
   return true;
 }
 
-/// Each rank combines one slice; then all gather. In place this is safe: slice i
-/// of anybody's buffer is read by rank i alone, and is overwritten only after
+/// Each rank combines one slice; then all gather. In place this is safe: slice
+/// i of anybody's buffer is read by rank i alone, and is overwritten only after
 /// rank i has shown its result.
 static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
                          const std::byte *src, std::byte *dst) {

@@ -8,8 +8,9 @@
 //   finish   waits until all readers have closed mine
 //
 // All ranks post in the same order. The n-th post of one rank belongs to the
-// n-th of every other, and open compares what the two are about: a program whose
-// ranks disagree gets an error on both sides, not a wrong result or a hang.
+// n-th of every other, and open compares what the two are about: a program
+// whose ranks disagree gets an error on both sides, not a wrong result or a
+// hang.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_COMM_H
@@ -59,6 +60,9 @@ public:
   /// Ends the step on all ranks, with this rank's `text`, unless it has failed
   /// already.
   virtual void fail(int status, const std::string &text) = 0;
+  /// After a failure: waits until no rank reads any longer, so that buffers may
+  /// go away. Lasts as long as a copy that is under way.
+  virtual void settle() = 0;
   /// What the step has failed with; 0 if it has not.
   virtual int status() const = 0;
 };

@@ -32,9 +32,8 @@ template <typename T> constexpr Kind kindOf() {
 template <Kind... Kinds> struct Signature {
   template <typename Result, typename... Arguments>
   static constexpr bool matches(Result (*)(Arguments...)) {
-    return std::is_same_v<
-        Signature<Kinds...>,
-        Signature<kindOf<Result>(), kindOf<Arguments>()...>>;
+    return std::is_same_v<Signature<Kinds...>,
+                          Signature<kindOf<Result>(), kindOf<Arguments>()...>>;
   }
 };
 
@@ -67,6 +66,16 @@ static Result guarded(shardrt_context *ctx, Result otherwise, Body body) {
     }
     return otherwise;
   }
+}
+
+/// Runs a collective. Where it fails, others may still be reading this rank's
+/// buffers, which its caller is about to leave.
+template <typename Body>
+static int collective(shardrt_context *ctx, Body body) {
+  int status = guarded(ctx, int(SHARDRT_MEMORY), body);
+  if (status != SHARDRT_OK)
+    ctx->comm->settle();
+  return status;
 }
 
 static void *checkMemory(shardrt_context *ctx, void *memory, int64_t bytes,
@@ -104,8 +113,8 @@ void shardrt_free(shardrt_context *ctx, void *buffer) {
 
 int shardrt_exchange(shardrt_context *ctx, int64_t site, const void *src,
                      void *dst, const void *fill) {
-  return guarded(ctx, int(SHARDRT_MEMORY),
-                 [&] { return runExchange(*ctx, site, src, dst, fill); });
+  return collective(ctx,
+                    [&] { return runExchange(*ctx, site, src, dst, fill); });
 }
 
 int64_t shardrt_exchange_start(shardrt_context *ctx, int64_t site,
@@ -116,20 +125,19 @@ int64_t shardrt_exchange_start(shardrt_context *ctx, int64_t site,
 
 int shardrt_exchange_wait(shardrt_context *ctx, int64_t token, void *dst,
                           const void *fill) {
-  return guarded(ctx, int(SHARDRT_MEMORY),
-                 [&] { return waitExchange(*ctx, token, dst, fill); });
+  return collective(ctx, [&] { return waitExchange(*ctx, token, dst, fill); });
 }
 
 int shardrt_all_reduce(shardrt_context *ctx, int64_t site, const void *src,
                        void *dst, int64_t count) {
-  return guarded(ctx, int(SHARDRT_MEMORY),
-                 [&] { return runAllReduce(*ctx, site, src, dst, count); });
+  return collective(ctx,
+                    [&] { return runAllReduce(*ctx, site, src, dst, count); });
 }
 
 int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site, const void *src,
                            void *dst) {
-  return guarded(ctx, int(SHARDRT_MEMORY),
-                 [&] { return runReduceScatter(*ctx, site, src, dst); });
+  return collective(ctx,
+                    [&] { return runReduceScatter(*ctx, site, src, dst); });
 }
 
 int shardrt_fail(shardrt_context *ctx, int code, const char *message) {
@@ -140,6 +148,7 @@ int shardrt_fail(shardrt_context *ctx, int code, const char *message) {
                             : "gave up with status " + std::to_string(code));
     return 0;
   });
+  ctx->comm->settle();
   return code;
 }
 

@@ -294,8 +294,7 @@ int shardrt_world_run(shardrt_world *world, void *const *const *inputs,
   return shardrt_world_run_repeated(world, inputs, outputs, 1, nullptr);
 }
 
-int shardrt_world_run_repeated(shardrt_world *world,
-                               void *const *const *inputs,
+int shardrt_world_run_repeated(shardrt_world *world, void *const *const *inputs,
                                void *const *const *outputs, int64_t repeat,
                                double *milliseconds) {
   if (!world || repeat < 0)

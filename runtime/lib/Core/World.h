@@ -1,8 +1,8 @@
 //===- World.h - The ranks of one program in this process -------*- C++ -*-===//
 //
 // One thread a rank, asleep between runs. The thread that calls run() is the
-// watchdog while it waits. State is shared by the handle and the threads, so that
-// a rank that never comes back can be left behind.
+// watchdog while it waits. State is shared by the handle and the threads, so
+// that a rank that never comes back can be left behind.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_CORE_WORLD_H

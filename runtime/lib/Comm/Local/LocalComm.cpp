@@ -30,9 +30,9 @@ static uint64_t mix(uint64_t x) {
 }
 
 static uint64_t stampOf(const Ticket &ticket) {
-  uint64_t call = mix(static_cast<uint64_t>(ticket.call.site) *
-                          0x9e3779b97f4a7c15u +
-                      static_cast<uint64_t>(ticket.call.count));
+  uint64_t call =
+      mix(static_cast<uint64_t>(ticket.call.site) * 0x9e3779b97f4a7c15u +
+          static_cast<uint64_t>(ticket.call.count));
   return static_cast<uint64_t>(ticket.sequence) << 32 | (call & 0xffffffff);
 }
 
@@ -87,6 +87,8 @@ void LocalGroup::reset() {
     rank->awaitsSince.store(0);
     rank->stepsLeft.store(0);
     rank->sequence = 0;
+    rank->numOpen = 0;
+    rank->reading.store(false);
     rank->busySlots = 0;
   }
   failedFlag.store(false);
@@ -266,9 +268,9 @@ bool LocalComm::mayUse(uint64_t stamp, const Ticket &ticket) const {
 }
 
 bool LocalComm::ready(const Ticket &ticket, int64_t peer) {
-  return mayUse(group.rank(peer).slots[ticket.slot].stamp.load(
-                    std::memory_order_acquire),
-                ticket);
+  return mayUse(
+      group.rank(peer).slots[ticket.slot].stamp.load(std::memory_order_acquire),
+      ticket);
 }
 
 bool LocalComm::open(const Ticket &ticket, int64_t peer,
@@ -283,13 +285,21 @@ bool LocalComm::open(const Ticket &ticket, int64_t peer,
       [&] { return agrees(ticket, peer); });
   if (!arrived)
     return false;
-  data = static_cast<const std::byte *>(
-      slot.data.load(std::memory_order_relaxed));
+  // Either this rank sees the failure here, or whoever leaves because of it
+  // sees that this rank is reading, and stays.
+  if (numOpen++ == 0)
+    reading.store(true, std::memory_order_seq_cst);
+  if (group.failedFlag.load(std::memory_order_seq_cst))
+    return false;
+  data =
+      static_cast<const std::byte *>(slot.data.load(std::memory_order_relaxed));
   return true;
 }
 
 void LocalComm::close(const Ticket &ticket, int64_t peer) {
   jitter();
+  if (--numOpen == 0)
+    reading.store(false, std::memory_order_release);
   LocalComm &owner = group.rank(peer);
   Slot &slot = owner.slots[ticket.slot];
   if (slot.unread.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
@@ -360,9 +370,7 @@ bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void LocalComm::enterStep() {
-  lastSite.store(-1, std::memory_order_relaxed);
-}
+void LocalComm::enterStep() { lastSite.store(-1, std::memory_order_relaxed); }
 
 bool LocalComm::leaveStep() {
   if (busySlots != 0 && !group.failed())
@@ -374,8 +382,16 @@ bool LocalComm::leaveStep() {
 }
 
 void LocalComm::fail(int status, const std::string &text) {
-  group.fail({status, number, "rank " + std::to_string(number) + ": " + text,
-              -1, {}});
+  group.fail(
+      {status, number, "rank " + std::to_string(number) + ": " + text, -1, {}});
+}
+
+void LocalComm::settle() {
+  numOpen = 0;
+  reading.store(false, std::memory_order_release);
+  for (auto &rank : group.ranks)
+    while (rank->reading.load(std::memory_order_seq_cst))
+      std::this_thread::yield();
 }
 
 int LocalComm::status() const {

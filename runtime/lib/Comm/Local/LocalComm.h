@@ -1,8 +1,8 @@
 //===- LocalComm.h - Ranks as threads that share memory ---------*- C++ -*-===//
 //
 // Nothing is staged: a post publishes the address of a buffer, and readers copy
-// out of it. A rank that has to wait spins shortly, then sleeps on a bell of its
-// own, which others ring; with more ranks than cores it yields instead of
+// out of it. A rank that has to wait spins shortly, then sleeps on a bell of
+// its own, which others ring; with more ranks than cores it yields instead of
 // spinning.
 //
 // A rank is in one of these states, and always leaves it: the rank it waits for
@@ -44,8 +44,8 @@ public:
     bool checked = true;
     uint64_t yieldSeed = 0;
   };
-  /// `describe` names a site for messages: `halo_exchange #3`, with its location
-  /// if the second argument is true.
+  /// `describe` names a site for messages: `halo_exchange #3`, with its
+  /// location if the second argument is true.
   LocalGroup(int64_t ranks, Options options,
              std::function<std::string(int64_t, bool)> describe);
   ~LocalGroup();
@@ -90,6 +90,7 @@ public:
   int64_t waited() const override { return waitedNs; }
   void fail(int status, const std::string &text) override;
   int status() const override;
+  void settle() override;
 
   /// The rank enters or leaves its step. All posts must be finished when it
   /// leaves. False: the step has failed.
@@ -144,12 +145,14 @@ private:
   std::atomic<int64_t> awaitsSince{0}; ///< nanoseconds; 0: it does not wait
   std::atomic<int64_t> awaitsSite{-1};
   std::atomic<int64_t> lastSite{-1};
+  std::atomic<bool> reading{false}; ///< it holds posts of others open
 
   // Rung by others.
   alignas(64) std::atomic<int> bell{0};
 
   // This rank's own.
   alignas(64) int64_t sequence = 0;
+  int64_t numOpen = 0; ///< posts of others that it holds open
   uint32_t busySlots = 0;
   int64_t waitedNs = 0;
   uint64_t random = 0;

@@ -1,8 +1,8 @@
 //===- Combine.cpp - Element-wise reductions of buffers -------------------===//
 //
 // A block of elements at a time: the accumulator stays in the first-level cache
-// and each part is read once. The order is that of the parts, so that every rank
-// that combines the same parts gets the same bits.
+// and each part is read once. The order is that of the parts, so that every
+// rank that combines the same parts gets the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,8 +89,8 @@ struct Half {
     } else if (bits >= 0x47800000) { // 65536 and above
       result = 0x7c00;
     } else if (bits < 0x38800000) { // below the least normal number
-      // Added to 0.5, the bits that a subnormal number keeps come to lie lowest,
-      // and the sum is rounded to nearest even.
+      // Added to 0.5, the bits that a subnormal number keeps come to lie
+      // lowest, and the sum is rounded to nearest even.
       float shifted = std::bit_cast<float>(bits) + 0.5f;
       result = std::bit_cast<uint32_t>(shifted) - 0x3f000000;
     } else {
@@ -111,8 +111,8 @@ template <typename T> constexpr bool isComplex<std::complex<T>> = true;
 template <typename T> auto wrapping(T x) {
   if constexpr (std::is_integral_v<T>) {
     // At least 32 bits, or the operands would be promoted to int.
-    using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t,
-                                    std::make_unsigned_t<T>>;
+    using Wide =
+        std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
     return static_cast<Wide>(x);
   } else {
     return x;

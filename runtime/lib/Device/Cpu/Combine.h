@@ -17,9 +17,9 @@ struct Combiner {
   explicit operator bool() const { return function; }
 };
 
-/// The function for `type` and `reduction`; none if that is no reduction of this
-/// type (an order of complex numbers, bits of floating-point numbers) or not
-/// supported (arithmetic on floating-point types below 16 bits).
+/// The function for `type` and `reduction`; none if that is no reduction of
+/// this type (an order of complex numbers, bits of floating-point numbers) or
+/// not supported (arithmetic on floating-point types below 16 bits).
 Combiner findCombiner(ElementType type, Reduction reduction);
 
 } // namespace shardrt

@@ -1,8 +1,8 @@
 //===- Copy.h - Strided copies and fills of boxes ---------------*- C++ -*-===//
 //
-// A box of a dense row-major buffer is a run of contiguous bytes repeated over a
-// few dims. Dims that lie together in both buffers are merged when the plan is
-// made, so that a halo of whole rows is one memcpy.
+// A box of a dense row-major buffer is a run of contiguous bytes repeated over
+// a few dims. Dims that lie together in both buffers are merged when the plan
+// is made, so that a halo of whole rows is one memcpy.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_DEVICE_CPU_COPY_H
