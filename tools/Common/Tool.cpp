@@ -7,12 +7,12 @@
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace shardc;
@@ -48,6 +48,35 @@ int shardc::reportAndGetExitCode(StringRef tool, Error error) {
   return code;
 }
 
+Error shardc::readNumber(const NumberOption &option, int64_t least,
+                         int64_t most, std::optional<int64_t> &value) {
+  if (option.getNumOccurrences() == 0)
+    return Error::success();
+  int64_t number;
+  if (StringRef(option).getAsInteger(10, number) || number < least ||
+      number > most)
+    return toolError(
+        ExitCode::Usage,
+        "--" + option.ArgStr + "=" + option +
+            ": expected a whole number of at least " + Twine(least) +
+            (most == INT64_MAX ? "" : " and at most " + std::to_string(most)));
+  value = number;
+  return Error::success();
+}
+
+Error shardc::readNumber(const NumberOption &option,
+                         std::optional<double> &value) {
+  if (option.getNumOccurrences() == 0)
+    return Error::success();
+  double number;
+  if (StringRef(option).getAsDouble(number) || !(number >= 0) ||
+      std::isinf(number))
+    return toolError(ExitCode::Usage, "--" + option.ArgStr + "=" + option +
+                                          ": expected a number of at least 0");
+  value = number;
+  return Error::success();
+}
+
 void shardc::parseCommandLine(int argc, char **argv, StringRef tool,
                               StringRef overview) {
   std::string problems;
@@ -55,12 +84,15 @@ void shardc::parseCommandLine(int argc, char **argv, StringRef tool,
   if (cl::ParseCommandLineOptions(argc, argv, overview, &problemsOut))
     return;
   // LLVM starts each problem with the program's name as it was typed.
-  auto [first, rest] = StringRef(problems).trim().split('\n');
+  StringRef first = StringRef(problems).trim().split('\n').first;
   if (first.consume_front(argv[0]) || first.consume_front(tool))
     first.consume_front(":");
-  first = first.trim();
-  errs() << tool << ": ";
-  WithColor::error(errs()) << first.substr(0, first.find("  Try: ")) << "\n";
+  first = first.substr(0, first.find("  Try: ")).trim();
+  // Where LLVM prints the problem itself there is nothing to add.
+  if (!first.empty()) {
+    errs() << tool << ": ";
+    WithColor::error(errs()) << first << "\n";
+  }
   errs() << "see " << tool << " --help\n";
   std::exit(static_cast<int>(ExitCode::Usage));
 }

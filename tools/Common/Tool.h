@@ -9,6 +9,7 @@
 
 #include "shardc/Pipelines/Compile.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,17 @@ llvm::Error withCode(ExitCode code, llvm::Error error);
 /// Prints `TOOL: error: MESSAGE` on stderr and returns the exit code: 0 for
 /// success, 1 for errors that carry none.
 int reportAndGetExitCode(llvm::StringRef tool, llvm::Error error);
+
+/// A number among the options: kept as text, so that one that is none gets an
+/// error like all others.
+using NumberOption = llvm::cl::opt<std::string>;
+/// Reads `option` into `value` if it was given. Usage error if it is not a
+/// whole number from `least` to `most`.
+llvm::Error readNumber(const NumberOption &option, int64_t least, int64_t most,
+                       std::optional<int64_t> &value);
+/// The same for a finite number of at least 0.
+llvm::Error readNumber(const NumberOption &option,
+                       std::optional<double> &value);
 
 /// Reads the command line. Unknown or ill-formed options print one error and
 /// the way to --help, and end the process with code 2. `--help` ends with

@@ -24,11 +24,13 @@
 using namespace mlir;
 
 static void registerUpstreamDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, complex::ComplexDialect, func::FuncDialect,
-                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              complex::ComplexDialect, func::FuncDialect, index::IndexDialect,
+              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
+              ub::UBDialect, vector::VectorDialect>();
 }
 
 /// The passes that help to look at what the project's own make.
@@ -41,7 +43,8 @@ static void registerUpstreamPasses() {
 }
 
 /// Reads, runs, writes; an error is on the error stream.
-static LogicalResult run(StringRef inputName, StringRef outputName, DialectRegistry &registry) {
+static LogicalResult run(StringRef inputName, StringRef outputName,
+                         DialectRegistry &registry) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(inputName, &error);
   if (!file) {
@@ -54,7 +57,8 @@ static LogicalResult run(StringRef inputName, StringRef outputName, DialectRegis
     llvm::errs() << llvm::toString(program.takeError()) << '\n';
     return failure();
   }
-  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &error);
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      openOutputFile(outputName, &error);
   if (!output) {
     llvm::errs() << "shard-opt: error: " << error << '\n';
     return failure();
@@ -73,7 +77,7 @@ int main(int argc, char **argv) {
   shardc::registerShardcDialects(registry);
   shardc::registerShardcPasses();
   registerUpstreamPasses();
-  auto [inputName, outputName] =
-      registerAndParseCLIOptions(argc, argv, "shard-opt: the project's passes on IR\n", registry);
+  auto [inputName, outputName] = registerAndParseCLIOptions(
+      argc, argv, "shard-opt: the project's passes on IR\n", registry);
   return asMainReturnCode(run(inputName, outputName, registry));
 }

@@ -4,7 +4,6 @@
 #include "shardc/Translation/Artifact.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include <cmath>
 
 using namespace llvm;
 using namespace shardc;
@@ -13,9 +12,9 @@ static cl::OptionCategory category("shard-run");
 
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
-static cl::opt<int64_t>
-    ranks("ranks", cl::desc("Ranks; for a mesh of one axis its size"),
-          cl::value_desc("N"), cl::cat(category));
+static NumberOption ranks("ranks",
+                          cl::desc("Ranks; for a mesh of one axis its size"),
+                          cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string>
     mesh("mesh", cl::desc("Other sizes for axes of the file's mesh"),
          cl::value_desc("x=2,y=2"), cl::cat(category));
@@ -47,7 +46,7 @@ static cl::list<std::string>
 static cl::opt<std::string>
     inputsFile("inputs", cl::desc("All arguments: members in0, in1, ..."),
                cl::value_desc("@file.npz"), cl::cat(category));
-static cl::opt<uint64_t>
+static NumberOption
     seed("seed", cl::desc("Random inputs from this seed (default: seed 0)"),
          cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string>
@@ -55,28 +54,27 @@ static cl::opt<std::string>
            cl::desc("Compare with members out0, out1, ...: exit code 3 "
                     "where they differ"),
            cl::value_desc("@file.npz"), cl::cat(category));
-static cl::opt<double>
-    relative("rtol", cl::desc("Relative tolerance (default: by type)"),
-             cl::value_desc("x"), cl::cat(category));
-static cl::opt<double>
-    absolute("atol", cl::desc("Absolute tolerance (default: by type)"),
-             cl::value_desc("x"), cl::cat(category));
+static NumberOption relative("rtol",
+                             cl::desc("Relative tolerance (default: by type)"),
+                             cl::value_desc("x"), cl::cat(category));
+static NumberOption absolute("atol",
+                             cl::desc("Absolute tolerance (default: by type)"),
+                             cl::value_desc("x"), cl::cat(category));
 static cl::opt<bool>
     check("check", cl::desc("Run the program unsharded too, and compare"),
           cl::cat(category));
 static cl::opt<std::string>
     outputsFile("outputs", cl::desc("Write members out0, out1, ..."),
                 cl::value_desc("@file.npz"), cl::cat(category));
-static cl::opt<int64_t> repeat("repeat", cl::desc("Steps to run (default 1)"),
-                               cl::value_desc("N"), cl::init(1),
-                               cl::cat(category));
+static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
+                           cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string> report("report",
                                    cl::desc("json: one object on stdout"),
                                    cl::value_desc("format"), cl::cat(category));
-static cl::opt<int64_t>
+static NumberOption
     timeout("timeout", cl::desc("Longest wait of a rank in ms (default 30000)"),
             cl::value_desc("ms"), cl::cat(category));
-static cl::opt<int64_t>
+static NumberOption
     memoryLimit("memory-limit",
                 cl::desc("Most bytes for inputs and outputs (default: the "
                          "machine's memory)"),
@@ -121,19 +119,6 @@ static Error checkOptions() {
     return usage("--device=" + device + ": expected cpu or cuda");
   if (!report.empty() && report != "json")
     return usage("--report=" + report + ": expected json");
-  if (ranks.getNumOccurrences() && (ranks < 1 || ranks > 65536))
-    return usage("--ranks=" + Twine(ranks) + ": expected 1 to 65536");
-  if (repeat < 1)
-    return usage("--repeat=" + Twine(repeat) + ": expected at least 1");
-  if (timeout.getNumOccurrences() && timeout < 1)
-    return usage("--timeout=" + Twine(timeout) + ": expected at least 1 ms");
-  if (memoryLimit.getNumOccurrences() && memoryLimit < 1)
-    return usage("--memory-limit=" + Twine(memoryLimit) +
-                 ": expected at least 1 byte");
-  for (const cl::opt<double> *tolerance : {&relative, &absolute})
-    if (!(tolerance->getValue() >= 0) || std::isinf(tolerance->getValue()))
-      return usage("--" + tolerance->ArgStr +
-                   ": expected a number of at least 0");
   if (mesh.getNumOccurrences())
     if (Error error = checkMeshOption(mesh))
       return error;
@@ -170,8 +155,17 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.sizes = join(sizes, ";");
   options.compile.stages.noFallback = noFallback;
   options.compile.stages.arch = arch;
-  if (ranks.getNumOccurrences())
-    options.compile.ranks = ranks;
+  std::optional<int64_t> seedNumber, steps, timeoutMs, limit;
+  Error numbers = joinErrors(
+      joinErrors(joinErrors(readNumber(ranks, 1, 65536, options.compile.ranks),
+                            readNumber(seed, 0, INT64_MAX, seedNumber)),
+                 joinErrors(readNumber(repeat, 1, 1000000000, steps),
+                            readNumber(timeout, 1, INT64_MAX, timeoutMs))),
+      joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
+                 joinErrors(readNumber(relative, options.relative),
+                            readNumber(absolute, options.absolute))));
+  if (numbers)
+    return std::move(numbers);
   if (options.isArtifact) {
     if (check)
       return usage("--check compiles the model once more, but " + model +
@@ -194,15 +188,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return file.takeError();
     *target = std::move(*file);
   }
-  options.seed = seed;
-  if (relative.getNumOccurrences())
-    options.relative = relative;
-  if (absolute.getNumOccurrences())
-    options.absolute = absolute;
+  options.seed = seedNumber.value_or(0);
   options.check = check;
-  options.repeat = repeat;
+  options.repeat = steps.value_or(1);
   options.reportJSON = report == "json";
-  options.timeoutMs = timeout;
-  options.memoryLimit = memoryLimit;
+  options.timeoutMs = timeoutMs.value_or(0);
+  options.memoryLimit = limit.value_or(0);
   return options;
 }

@@ -37,9 +37,9 @@ static cl::opt<std::string>
          cl::desc("What code is generated for: native (default), "
                   "x86-64-v3, a CPU's name"),
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
-static cl::opt<int64_t>
-    ranks("ranks", cl::desc("Ranks; for a mesh of one axis its size"),
-          cl::value_desc("N"), cl::cat(category));
+static NumberOption ranks("ranks",
+                          cl::desc("Ranks; for a mesh of one axis its size"),
+                          cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string>
     mesh("mesh", cl::desc("Other sizes for axes of the file's mesh"),
          cl::value_desc("x=2,y=2"), cl::cat(category));
@@ -79,8 +79,6 @@ static Error checkOptions() {
         ": expected artifact, obj, llvmir, header, ptx, cubin or fatbin");
   if (output == "-" && (emit == "artifact" || emit == "obj"))
     return usage("--emit=" + emit + " is not text: give a file with -o");
-  if (ranks.getNumOccurrences() && (ranks < 1 || ranks > 65536))
-    return usage("--ranks=" + Twine(ranks) + ": expected 1 to 65536");
   if (mesh.getNumOccurrences())
     if (Error error = checkMeshOption(mesh))
       return error;
@@ -149,8 +147,8 @@ static Error runTool() {
   options.stages.sizes = join(sizes, ";");
   options.stages.arch = arch;
   options.stages.noFallback = noFallback;
-  if (ranks.getNumOccurrences())
-    options.ranks = ranks;
+  if (Error error = readNumber(ranks, 1, 65536, options.ranks))
+    return error;
   if (emit == "llvmir") {
     std::string text;
     raw_string_ostream textOut(text);
