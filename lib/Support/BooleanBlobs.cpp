@@ -71,7 +71,8 @@ static void repack(std::string &text, StringRef hex, uint64_t count) {
 std::string shardc::repackBooleanBlobs(StringRef input) {
   std::string text = input.str();
   StringRef view = text;
-  for (size_t at = view.find(kOpening); at != StringRef::npos; at = view.find(kOpening, at)) {
+  for (size_t at = view.find(kOpening); at != StringRef::npos;
+       at = view.find(kOpening, at)) {
     size_t begin = at + kOpening.size();
     size_t end = view.find('"', begin);
     if (end == StringRef::npos)

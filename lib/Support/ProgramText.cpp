@@ -12,7 +12,8 @@ shardc::prepareProgram(std::unique_ptr<MemoryBuffer> buffer) {
   if (text.starts_with("ML\xEF\x52"))
     return std::move(buffer);
   if (std::optional<LimitViolation> found = checkLimits(text))
-    return createStringError(name + ":" + Twine(found->line) + ":" + Twine(found->column) +
+    return createStringError(name + ":" + Twine(found->line) + ":" +
+                             Twine(found->column) +
                              ": error: " + found->message);
   return MemoryBuffer::getMemBufferCopy(repackBooleanBlobs(text), name);
 }

@@ -35,13 +35,16 @@ private:
       skipString(pos > 0 && text[pos - 1] == '@');
     } else if (isNameChar(c)) {
       scanName();
-    } else if ((c == '-' || c == '=') && text.substr(pos + 1).starts_with(">")) {
+    } else if ((c == '-' || c == '=') &&
+               text.substr(pos + 1).starts_with(">")) {
       pos += 2; // -> and =>
-    } else if ((c == '<' || c == '>') && text.substr(pos + 1).starts_with("=")) {
+    } else if ((c == '<' || c == '>') &&
+               text.substr(pos + 1).starts_with("=")) {
       pos += 2; // <= and >=
     } else {
       if (StringRef("([{<").contains(c) && ++depth > kMaxNesting)
-        return fail(pos, "nesting is deeper than " + std::to_string(kMaxNesting) +
+        return fail(pos, "nesting is deeper than " +
+                             std::to_string(kMaxNesting) +
                              " brackets; flatten it");
       if (StringRef(")]}>").contains(c) && depth > 0)
         --depth;
@@ -56,7 +59,8 @@ private:
       pos += text[pos] == '\\' ? 2 : 1;
     pos = std::min(pos + 1, text.size());
     if (isSymbol && pos - begin - 2 > kMaxNameLength)
-      fail(begin, "name is longer than " + std::to_string(kMaxNameLength) + " bytes");
+      fail(begin,
+           "name is longer than " + std::to_string(kMaxNameLength) + " bytes");
   }
 
   void scanName() {
@@ -65,12 +69,14 @@ private:
       ++pos;
     StringRef name = text.slice(begin, pos);
     if (name.size() > kMaxNameLength)
-      return fail(begin, "name is longer than " + std::to_string(kMaxNameLength) + " bytes");
+      return fail(begin, "name is longer than " +
+                             std::to_string(kMaxNameLength) + " bytes");
     if ((name == "tensor" || name == "memref" || name == "vector") &&
         text.substr(pos).starts_with("<")) {
       ++pos;
       if (++depth > kMaxNesting)
-        return fail(begin, "nesting is deeper than " + std::to_string(kMaxNesting) +
+        return fail(begin, "nesting is deeper than " +
+                               std::to_string(kMaxNesting) +
                                " brackets; flatten it");
       scanShape(begin);
     }
@@ -95,13 +101,16 @@ private:
         break;
       pos += before - rest.size();
       if (++dims > kMaxDims)
-        return fail(begin, "tensor has more than " + std::to_string(kMaxDims) + " dims");
+        return fail(begin, "tensor has more than " + std::to_string(kMaxDims) +
+                               " dims");
       isEmpty |= size == 0;
       std::optional<int64_t> product =
           isEmpty ? 0 : llvm::checkedMul(bytes, static_cast<int64_t>(size));
       if (!product)
-        return fail(begin, "tensor has so many elements that their number of bytes overflows "
-                           "63 bits");
+        return fail(
+            begin,
+            "tensor has so many elements that their number of bytes overflows "
+            "63 bits");
       bytes = *product;
     }
   }
@@ -111,7 +120,8 @@ private:
     size_t newline = before.rfind('\n');
     violation = LimitViolation{
         offset, static_cast<unsigned>(before.count('\n') + 1),
-        static_cast<unsigned>(newline == StringRef::npos ? offset + 1 : offset - newline),
+        static_cast<unsigned>(newline == StringRef::npos ? offset + 1
+                                                         : offset - newline),
         std::move(message)};
   }
 
@@ -122,4 +132,6 @@ private:
 };
 } // namespace
 
-std::optional<LimitViolation> shardc::checkLimits(StringRef text) { return Scanner(text).run(); }
+std::optional<LimitViolation> shardc::checkLimits(StringRef text) {
+  return Scanner(text).run();
+}

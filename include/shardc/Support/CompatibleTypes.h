@@ -13,7 +13,8 @@ namespace shardc {
 /// be equal.
 inline bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs) {
   return llvm::all_of_zip(lhs, rhs, [](mlir::Type l, mlir::Type r) {
-    auto left = llvm::dyn_cast<mlir::ShapedType>(l), right = llvm::dyn_cast<mlir::ShapedType>(r);
+    auto left = llvm::dyn_cast<mlir::ShapedType>(l),
+         right = llvm::dyn_cast<mlir::ShapedType>(r);
     if (!left || !right)
       return l == r;
     return left.getElementType() == right.getElementType() &&

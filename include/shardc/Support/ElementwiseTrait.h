@@ -15,7 +15,8 @@ namespace shardc::stablehlo {
 
 /// Result element i depends on operand elements i alone.
 template <typename ConcreteType>
-class ElementwiseTrait : public mlir::OpTrait::TraitBase<ConcreteType, ElementwiseTrait> {};
+class ElementwiseTrait
+    : public mlir::OpTrait::TraitBase<ConcreteType, ElementwiseTrait> {};
 
 } // namespace shardc::stablehlo
 

@@ -17,7 +17,9 @@ namespace {
 /// Every op may move into a caller; there are no regions.
 struct ChloInliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
 };
 } // namespace
 
@@ -29,8 +31,8 @@ void ChloDialect::initialize() {
   addInterfaces<ChloInliner>();
 }
 
-Operation *ChloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
-                                            Location loc) {
+Operation *ChloDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
@@ -42,36 +44,45 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 /// The operand's shape with elements of i1.
 static LogicalResult inferPredicate(MLIRContext *context, Value operand,
                                     SmallVectorImpl<Type> &types) {
-  types.push_back(
-      cast<RankedTensorType>(operand.getType()).clone(IntegerType::get(context, 1)));
+  types.push_back(cast<RankedTensorType>(operand.getType())
+                      .clone(IntegerType::get(context, 1)));
   return success();
 }
 
-LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context,
+                                        std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   return inferPredicate(context, adaptor.getOperand(), types);
 }
 
-LogicalResult IsNegInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult IsNegInfOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
   return inferPredicate(context, adaptor.getOperand(), types);
 }
 
-LogicalResult IsPosInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult IsPosInfOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
   return inferPredicate(context, adaptor.getOperand(), types);
 }
 
-LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
-                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> location,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   int64_t k = adaptor.getK();
   if (operand.getRank() == 0)
-    return emitOptionalError(location, "'chlo.top_k' op operand has type ", operand,
-                             ", expected at least one dim");
+    return emitOptionalError(location, "'chlo.top_k' op operand has type ",
+                             operand, ", expected at least one dim");
   SmallVector<int64_t> shape(operand.getShape());
   if (k < 0 || (!ShapedType::isDynamic(shape.back()) && k > shape.back()))
-    return emitOptionalError(location, "'chlo.top_k' op asks for ", k, " of the ", shape.back(),
+    return emitOptionalError(location, "'chlo.top_k' op asks for ", k,
+                             " of the ", shape.back(),
                              " elements of the last dim");
   shape.back() = k;
   types.push_back(operand.clone(shape));

@@ -24,8 +24,12 @@ namespace {
 /// Every op may move into a caller or a region of ours.
 struct SdyInliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
-  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
 };
 } // namespace
 
@@ -41,8 +45,8 @@ void SdyDialect::initialize() {
   addInterfaces<SdyInliner>();
 }
 
-Operation *SdyDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
-                                           Location loc) {
+Operation *SdyDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                           Type type, Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
@@ -52,8 +56,8 @@ Operation *SdyDialect::materializeConstant(OpBuilder &builder, Attribute value, 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
 MeshAxisAttr MeshAttr::getAxis(StringRef name) const {
-  const MeshAxisAttr *axis =
-      llvm::find_if(getAxes(), [&](MeshAxisAttr a) { return a.getName() == name; });
+  const MeshAxisAttr *axis = llvm::find_if(
+      getAxes(), [&](MeshAxisAttr a) { return a.getName() == name; });
   return axis == getAxes().end() ? MeshAxisAttr() : *axis;
 }
 
@@ -76,6 +80,7 @@ MeshAttr TensorShardingAttr::getMesh(Operation *op) const {
     return mesh;
   auto symbol = dyn_cast<FlatSymbolRefAttr>(getMeshOrRef());
   auto definition =
-      symbol ? SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, symbol) : MeshOp();
+      symbol ? SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, symbol)
+             : MeshOp();
   return definition ? definition.getMesh() : MeshAttr();
 }

@@ -23,15 +23,19 @@ static ParseResult parseAttrs(AsmParser &parser, Delimiter delimiter,
 }
 
 template <typename AttrT>
-static void printAttrs(AsmPrinter &printer, StringRef brackets, ArrayRef<AttrT> attrs) {
+static void printAttrs(AsmPrinter &printer, StringRef brackets,
+                       ArrayRef<AttrT> attrs) {
   printer << brackets[0];
-  llvm::interleaveComma(attrs, printer, [&](AttrT attr) { attr.print(printer); });
+  llvm::interleaveComma(attrs, printer,
+                        [&](AttrT attr) { attr.print(printer); });
   printer << brackets[1];
 }
 
-static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(
-      Delimiter::Square, [&] { return parser.parseInteger(values.emplace_back()); });
+static ParseResult parseIntegers(AsmParser &parser,
+                                 SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(Delimiter::Square, [&] {
+    return parser.parseInteger(values.emplace_back());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +45,8 @@ static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &va
 Attribute MeshAxisAttr::parse(AsmParser &parser, Type) {
   std::string name;
   int64_t size;
-  if (parser.parseString(&name) || parser.parseEqual() || parser.parseInteger(size))
+  if (parser.parseString(&name) || parser.parseEqual() ||
+      parser.parseInteger(size))
     return {};
   return get(parser.getContext(), name, size);
 }
@@ -57,7 +62,8 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parseAttrs(parser, Delimiter::Square, axes))
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("device_ids") || parser.parseEqual() || parseIntegers(parser, ids)))
+      (parser.parseKeyword("device_ids") || parser.parseEqual() ||
+       parseIntegers(parser, ids)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -81,8 +87,8 @@ void MeshAttr::print(AsmPrinter &printer) const {
 
 Attribute SubAxisInfoAttr::parse(AsmParser &parser, Type) {
   int64_t preSize, size;
-  if (parser.parseLParen() || parser.parseInteger(preSize) || parser.parseRParen() ||
-      parser.parseInteger(size))
+  if (parser.parseLParen() || parser.parseInteger(preSize) ||
+      parser.parseRParen() || parser.parseInteger(size))
     return {};
   return get(parser.getContext(), preSize, size);
 }
@@ -97,7 +103,8 @@ Attribute AxisRefAttr::parse(AsmParser &parser, Type) {
     return {};
   SubAxisInfoAttr part;
   if (succeeded(parser.parseOptionalColon())) {
-    part = dyn_cast_or_null<SubAxisInfoAttr>(SubAxisInfoAttr::parse(parser, Type()));
+    part = dyn_cast_or_null<SubAxisInfoAttr>(
+        SubAxisInfoAttr::parse(parser, Type()));
     if (!part)
       return {};
   }
@@ -123,7 +130,8 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
           isOpen = true;
           return success();
         }
-        auto axis = dyn_cast_or_null<AxisRefAttr>(AxisRefAttr::parse(parser, Type()));
+        auto axis =
+            dyn_cast_or_null<AxisRefAttr>(AxisRefAttr::parse(parser, Type()));
         if (!axis)
           return failure();
         axes.push_back(axis);
@@ -137,7 +145,8 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
     int64_t number;
     StringRef digits = word;
     if (!digits.consume_front("p") || digits.getAsInteger(10, number)) {
-      parser.emitError(loc) << "expected a priority such as p1, got '" << word << "'";
+      parser.emitError(loc)
+          << "expected a priority such as p1, got '" << word << "'";
       return {};
     }
     priority = number;
@@ -147,7 +156,8 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
 
 void DimensionShardingAttr::print(AsmPrinter &printer) const {
   printer << '{';
-  llvm::interleaveComma(getAxes(), printer, [&](AxisRefAttr axis) { axis.print(printer); });
+  llvm::interleaveComma(getAxes(), printer,
+                        [&](AxisRefAttr axis) { axis.print(printer); });
   if (!getIsClosed())
     printer << (getAxes().empty() ? "?" : ", ?");
   printer << '}';
@@ -189,8 +199,9 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
         return {};
       kind = kindAttr.getValue();
     } else {
-      parser.emitError(loc) << "expected 'replicated' or 'unreduced', each at most once, got '"
-                            << word << "'";
+      parser.emitError(loc)
+          << "expected 'replicated' or 'unreduced', each at most once, got '"
+          << word << "'";
       return {};
     }
   }
@@ -222,7 +233,8 @@ void TensorShardingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-ParseResult sdy::parseShardings(AsmParser &parser, TensorShardingPerValueAttr &shardings) {
+ParseResult sdy::parseShardings(AsmParser &parser,
+                                TensorShardingPerValueAttr &shardings) {
   SmallVector<TensorShardingAttr> list;
   if (parseAttrs(parser, Delimiter::Square, list))
     return failure();
@@ -230,7 +242,8 @@ ParseResult sdy::parseShardings(AsmParser &parser, TensorShardingPerValueAttr &s
   return success();
 }
 
-void sdy::printShardings(AsmPrinter &printer, TensorShardingPerValueAttr shardings) {
+void sdy::printShardings(AsmPrinter &printer,
+                         TensorShardingPerValueAttr shardings) {
   printAttrs(printer, "[]", shardings.getShardings());
 }
 
@@ -241,7 +254,8 @@ void sdy::printShardings(OpAsmPrinter &printer, Operation *,
 
 Attribute TensorShardingPerValueAttr::parse(AsmParser &parser, Type) {
   TensorShardingPerValueAttr shardings;
-  if (parser.parseLess() || parseShardings(parser, shardings) || parser.parseGreater())
+  if (parser.parseLess() || parseShardings(parser, shardings) ||
+      parser.parseGreater())
     return {};
   return shardings;
 }
@@ -267,8 +281,9 @@ Attribute ManualAxesAttr::parse(AsmParser &parser, Type) {
 
 void ManualAxesAttr::print(AsmPrinter &printer) const {
   printer << '{';
-  llvm::interleaveComma(getAxes(), printer,
-                        [&](StringAttr axis) { printer.printString(axis.getValue()); });
+  llvm::interleaveComma(getAxes(), printer, [&](StringAttr axis) {
+    printer.printString(axis.getValue());
+  });
   printer << '}';
 }
 
@@ -302,7 +317,8 @@ Attribute AllToAllParamAttr::parse(AsmParser &parser, Type) {
   SmallVector<AxisRefAttr> axes;
   int64_t source, target;
   if (parseAttrs(parser, Delimiter::Braces, axes) || parser.parseColon() ||
-      parser.parseInteger(source) || parser.parseArrow() || parser.parseInteger(target))
+      parser.parseInteger(source) || parser.parseArrow() ||
+      parser.parseInteger(target))
     return {};
   return get(parser.getContext(), axes, source, target);
 }
@@ -329,6 +345,7 @@ void AllToAllParamListAttr::print(AsmPrinter &printer) const {
 
 /// Factors 0 to 17 are i to z, then come z_1, z_2 and so on.
 static constexpr int64_t kLetters = 'z' - 'i' + 1;
+static constexpr int64_t kMaxFactors = 4096;
 
 static std::string factorName(int64_t factor) {
   if (factor < kLetters)
@@ -345,13 +362,15 @@ static std::optional<int64_t> consumeFactor(StringRef &text) {
   if (!text.consume_front("_"))
     return factor;
   int64_t number;
-  if (factor != kLetters - 1 || text.consumeInteger(10, number) || number < 1)
+  if (factor != kLetters - 1 || text.consumeInteger(10, number) || number < 1 ||
+      number > kMaxFactors)
     return std::nullopt;
   return factor + number;
 }
 
 /// One or more factor names written together, `ij` or `iz_1`.
-static ParseResult parseFactors(AsmParser &parser, SmallVectorImpl<int64_t> &factors) {
+static ParseResult parseFactors(AsmParser &parser,
+                                SmallVectorImpl<int64_t> &factors) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
@@ -360,7 +379,8 @@ static ParseResult parseFactors(AsmParser &parser, SmallVectorImpl<int64_t> &fac
     std::optional<int64_t> factor = consumeFactor(rest);
     if (!factor)
       return parser.emitError(loc)
-             << "expected factors named i to z or z_1, z_2, ..., got '" << word << "'";
+             << "expected factors named i to z or z_1, z_2, ..., got '" << word
+             << "'";
     factors.push_back(*factor);
   }
   return success();
@@ -392,17 +412,21 @@ void TensorMappingAttr::print(AsmPrinter &printer) const {
 }
 
 /// `{i=4, j=6}`, factors in order.
-static ParseResult parseFactorSizes(AsmParser &parser, SmallVectorImpl<int64_t> &sizes) {
-  return parser.parseCommaSeparatedList(Delimiter::OptionalBraces, [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    SmallVector<int64_t> factors;
-    if (parseFactors(parser, factors))
-      return failure();
-    if (factors.size() != 1 || factors.front() != static_cast<int64_t>(sizes.size()))
-      return parser.emitError(loc)
-             << "expected the size of factor '" << factorName(sizes.size()) << "'";
-    return failure(parser.parseEqual() || parser.parseInteger(sizes.emplace_back()));
-  });
+static ParseResult parseFactorSizes(AsmParser &parser,
+                                    SmallVectorImpl<int64_t> &sizes) {
+  return parser.parseCommaSeparatedList(
+      Delimiter::OptionalBraces, [&]() -> ParseResult {
+        SMLoc loc = parser.getCurrentLocation();
+        SmallVector<int64_t> factors;
+        if (parseFactors(parser, factors))
+          return failure();
+        if (factors.size() != 1 ||
+            factors.front() != static_cast<int64_t>(sizes.size()))
+          return parser.emitError(loc) << "expected the size of factor '"
+                                       << factorName(sizes.size()) << "'";
+        return failure(parser.parseEqual() ||
+                       parser.parseInteger(sizes.emplace_back()));
+      });
 }
 
 Attribute OpShardingRuleAttr::parse(AsmParser &parser, Type) {
@@ -412,12 +436,14 @@ Attribute OpShardingRuleAttr::parse(AsmParser &parser, Type) {
       parser.parseArrow() || parseAttrs(parser, Delimiter::Paren, results) ||
       parseFactorSizes(parser, sizes))
     return {};
-  StringRef names[] = {"reduction", "need_replication", "permutation", "blocked_propagation"};
+  StringRef names[] = {"reduction", "need_replication", "permutation",
+                       "blocked_propagation"};
   SmallVector<int64_t> lists[4];
   for (auto [name, list] : llvm::zip(names, lists)) {
     if (failed(parser.parseOptionalKeyword(name)))
       continue;
-    if (parser.parseEqual() || parser.parseCommaSeparatedList(Delimiter::Braces, [&, &l = list] {
+    if (parser.parseEqual() ||
+        parser.parseCommaSeparatedList(Delimiter::Braces, [&, &l = list] {
           return parseFactors(parser, l);
         }))
       return {};
@@ -425,8 +451,8 @@ Attribute OpShardingRuleAttr::parse(AsmParser &parser, Type) {
   bool isCustom = succeeded(parser.parseOptionalComma());
   if ((isCustom && parser.parseKeyword("custom")) || parser.parseGreater())
     return {};
-  return get(parser.getContext(), sizes, operands, results, lists[0], lists[1], lists[2],
-             lists[3], isCustom);
+  return get(parser.getContext(), sizes, operands, results, lists[0], lists[1],
+             lists[2], lists[3], isCustom);
 }
 
 void OpShardingRuleAttr::print(AsmPrinter &printer) const {
@@ -436,17 +462,19 @@ void OpShardingRuleAttr::print(AsmPrinter &printer) const {
   printAttrs(printer, "()", getResultMappings());
   if (!getFactorSizes().empty()) {
     printer << " {";
-    llvm::interleaveComma(llvm::enumerate(getFactorSizes()), printer, [&](auto entry) {
-      printer << factorName(entry.index()) << '=' << entry.value();
-    });
+    llvm::interleaveComma(
+        llvm::enumerate(getFactorSizes()), printer, [&](auto entry) {
+          printer << factorName(entry.index()) << '=' << entry.value();
+        });
     printer << '}';
   }
   auto printList = [&](StringRef name, ArrayRef<int64_t> factors) {
     if (factors.empty())
       return;
     printer << ' ' << name << "={";
-    llvm::interleaveComma(factors, printer,
-                          [&](int64_t factor) { printer << factorName(factor); });
+    llvm::interleaveComma(factors, printer, [&](int64_t factor) {
+      printer << factorName(factor);
+    });
     printer << '}';
   };
   printList("reduction", getReductionFactors());
@@ -462,47 +490,55 @@ void OpShardingRuleAttr::print(AsmPrinter &printer) const {
 
 ParseResult sdy::parseRegionWithArguments(OpAsmParser &parser, Region &region) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+  return failure(parser.parseArgumentList(arguments,
+                                          OpAsmParser::Delimiter::Paren,
                                           /*allowType=*/true) ||
                  parser.parseRegion(region, arguments));
 }
 
-void sdy::printRegionWithArguments(OpAsmPrinter &printer, Operation *, Region &region) {
+void sdy::printRegionWithArguments(OpAsmPrinter &printer, Operation *,
+                                   Region &region) {
   printer << '(';
-  llvm::interleaveComma(region.getArguments(), printer, [&](BlockArgument argument) {
-    printer.printRegionArgument(argument);
-  });
+  llvm::interleaveComma(
+      region.getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }
 
-ParseResult sdy::parseDirection(OpAsmParser &parser, PropagationDirectionAttr &direction) {
-  FailureOr<PropagationDirection> value = FieldParser<PropagationDirection>::parse(parser);
+ParseResult sdy::parseDirection(OpAsmParser &parser,
+                                PropagationDirectionAttr &direction) {
+  FailureOr<PropagationDirection> value =
+      FieldParser<PropagationDirection>::parse(parser);
   if (failed(value))
     return failure();
   direction = PropagationDirectionAttr::get(parser.getContext(), *value);
   return success();
 }
 
-void sdy::printDirection(OpAsmPrinter &printer, Operation *, PropagationDirectionAttr direction) {
+void sdy::printDirection(OpAsmPrinter &printer, Operation *,
+                         PropagationDirectionAttr direction) {
   printer << stringifyPropagationDirection(direction.getValue());
 }
 
-ParseResult sdy::parseOptionalReduction(AsmParser &parser, ReductionKindAttr &kind) {
+ParseResult sdy::parseOptionalReduction(AsmParser &parser,
+                                        ReductionKindAttr &kind) {
   ReductionKind value = ReductionKind::Sum;
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (succeeded(parser.parseOptionalKeyword(&word))) {
     std::optional<ReductionKind> named = symbolizeReductionKind(word);
     if (!named)
-      return parser.emitError(loc) << "expected sum, max or min, got '" << word << "'";
+      return parser.emitError(loc)
+             << "expected sum, max or min, got '" << word << "'";
     value = *named;
   }
   kind = ReductionKindAttr::get(parser.getContext(), value);
   return success();
 }
 
-void sdy::printOptionalReduction(OpAsmPrinter &printer, Operation *, ReductionKindAttr kind) {
+void sdy::printOptionalReduction(OpAsmPrinter &printer, Operation *,
+                                 ReductionKindAttr kind) {
   if (kind.getValue() != ReductionKind::Sum)
     printer << stringifyReductionKind(kind.getValue());
 }

@@ -1,7 +1,7 @@
 //===- AssemblyFormat.cpp - StableHLO's text ------------------------------===//
 //
-// What assemblyFormat cannot say: the custom<...> directives, the ops with a
-// text of their own (reduce, while) and the attributes' bodies.
+// What assemblyFormat cannot say: the custom<...> directives and the ops with a
+// text of their own (reduce, while).
 //
 //===----------------------------------------------------------------------===//
 #include "AssemblyFormat.h"
@@ -15,13 +15,15 @@ using namespace shardc::stablehlo;
 //===----------------------------------------------------------------------===//
 
 /// Gives `types` (the result last) what a function type says.
-static ParseResult assignFunctionType(OpAsmParser &parser, SMLoc loc, FunctionType function,
+static ParseResult assignFunctionType(OpAsmParser &parser, SMLoc loc,
+                                      FunctionType function,
                                       ArrayRef<Type *> types) {
-  if (function.getNumInputs() != types.size() - 1 || function.getNumResults() != 1)
-    return parser.emitError(loc) << "expected " << types.size() - 1
-                                 << " operand types and 1 result type, got "
-                                 << function.getNumInputs() << " and "
-                                 << function.getNumResults();
+  if (function.getNumInputs() != types.size() - 1 ||
+      function.getNumResults() != 1)
+    return parser.emitError(loc)
+           << "expected " << types.size() - 1
+           << " operand types and 1 result type, got "
+           << function.getNumInputs() << " and " << function.getNumResults();
   for (auto [slot, type] : llvm::zip(types.drop_back(), function.getInputs()))
     *slot = type;
   *types.back() = function.getResult(0);
@@ -29,10 +31,12 @@ static ParseResult assignFunctionType(OpAsmParser &parser, SMLoc loc, FunctionTy
 }
 
 static void printFunctionType(OpAsmPrinter &printer, ArrayRef<Type> types) {
-  printer.printFunctionalType(TypeRange(types.drop_back()), TypeRange(types.take_back()));
+  printer.printFunctionalType(TypeRange(types.drop_back()),
+                              TypeRange(types.take_back()));
 }
 
-ParseResult stablehlo::parseOneOrFunctionType(OpAsmParser &parser, ArrayRef<Type *> types) {
+ParseResult stablehlo::parseOneOrFunctionType(OpAsmParser &parser,
+                                              ArrayRef<Type *> types) {
   SMLoc loc = parser.getCurrentLocation();
   Type type;
   if (parser.parseType(type))
@@ -44,7 +48,8 @@ ParseResult stablehlo::parseOneOrFunctionType(OpAsmParser &parser, ArrayRef<Type
   return success();
 }
 
-void stablehlo::printOneOrFunctionType(OpAsmPrinter &printer, ArrayRef<Type> types) {
+void stablehlo::printOneOrFunctionType(OpAsmPrinter &printer,
+                                       ArrayRef<Type> types) {
   if (llvm::all_equal(types))
     printer << types.front();
   else
@@ -54,12 +59,13 @@ void stablehlo::printOneOrFunctionType(OpAsmPrinter &printer, ArrayRef<Type> typ
 /// The tensor of a complex tensor's parts; null if `type` is not one.
 static RankedTensorType getPartType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto complex = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
+  auto complex =
+      tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
   return complex ? tensor.clone(complex.getElementType()) : RankedTensorType();
 }
 
-ParseResult stablehlo::parseComplexOpType(OpAsmParser &parser, Type &lhs, Type &rhs,
-                                          Type &result) {
+ParseResult stablehlo::parseComplexOpType(OpAsmParser &parser, Type &lhs,
+                                          Type &rhs, Type &result) {
   SMLoc loc = parser.getCurrentLocation();
   Type type;
   if (parser.parseType(type))
@@ -69,12 +75,13 @@ ParseResult stablehlo::parseComplexOpType(OpAsmParser &parser, Type &lhs, Type &
   result = type;
   lhs = rhs = getPartType(type);
   if (!lhs)
-    return parser.emitError(loc) << "expected a tensor of complex elements, got " << type;
+    return parser.emitError(loc)
+           << "expected a tensor of complex elements, got " << type;
   return success();
 }
 
-void stablehlo::printComplexOpType(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs,
-                                   Type result) {
+void stablehlo::printComplexOpType(OpAsmPrinter &printer, Operation *, Type lhs,
+                                   Type rhs, Type result) {
   RankedTensorType part = getPartType(result);
   if (part && lhs == part && rhs == part)
     printer << result;
@@ -82,14 +89,16 @@ void stablehlo::printComplexOpType(OpAsmPrinter &printer, Operation *, Type lhs,
     printFunctionType(printer, {lhs, rhs, result});
 }
 
-ParseResult stablehlo::parseSelectOpType(OpAsmParser &parser, Type &pred, Type &onTrue,
-                                         Type &onFalse, Type &result) {
+ParseResult stablehlo::parseSelectOpType(OpAsmParser &parser, Type &pred,
+                                         Type &onTrue, Type &onFalse,
+                                         Type &result) {
   SMLoc loc = parser.getCurrentLocation();
   Type type;
   if (parser.parseType(type))
     return failure();
   if (auto function = dyn_cast<FunctionType>(type))
-    return assignFunctionType(parser, loc, function, {&pred, &onTrue, &onFalse, &result});
+    return assignFunctionType(parser, loc, function,
+                              {&pred, &onTrue, &onFalse, &result});
   pred = type;
   if (parser.parseComma() || parser.parseType(result))
     return failure();
@@ -97,15 +106,16 @@ ParseResult stablehlo::parseSelectOpType(OpAsmParser &parser, Type &pred, Type &
   return success();
 }
 
-void stablehlo::printSelectOpType(OpAsmPrinter &printer, Operation *, Type pred, Type onTrue,
-                                  Type onFalse, Type result) {
+void stablehlo::printSelectOpType(OpAsmPrinter &printer, Operation *, Type pred,
+                                  Type onTrue, Type onFalse, Type result) {
   if (onTrue == result && onFalse == result)
     printer << pred << ", " << result;
   else
     printFunctionType(printer, {pred, onTrue, onFalse, result});
 }
 
-ParseResult stablehlo::parsePairwiseOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
+ParseResult stablehlo::parsePairwiseOpType(OpAsmParser &parser,
+                                           SmallVectorImpl<Type> &operands,
                                            SmallVectorImpl<Type> &results) {
   if (parser.parseTypeList(operands))
     return failure();
@@ -113,8 +123,8 @@ ParseResult stablehlo::parsePairwiseOpType(OpAsmParser &parser, SmallVectorImpl<
   return success();
 }
 
-void stablehlo::printPairwiseOpType(OpAsmPrinter &printer, Operation *, TypeRange operands,
-                                    TypeRange) {
+void stablehlo::printPairwiseOpType(OpAsmPrinter &printer, Operation *,
+                                    TypeRange operands, TypeRange) {
   llvm::interleaveComma(operands, printer);
 }
 
@@ -123,7 +133,8 @@ void stablehlo::printPairwiseOpType(OpAsmPrinter &printer, Operation *, TypeRang
 //===----------------------------------------------------------------------===//
 
 ParseResult stablehlo::parseOperandsBeforeAttribute(
-    OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
+    OpAsmParser &parser,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
   while (true) {
     OpAsmParser::UnresolvedOperand operand;
     OptionalParseResult found = parser.parseOptionalOperand(operand);
@@ -142,7 +153,8 @@ void stablehlo::printOperandsBeforeAttribute(OpAsmPrinter &printer, Operation *,
   printer << operands << ',';
 }
 
-ParseResult stablehlo::parseExponentMantissa(OpAsmParser &parser, IntegerAttr &exponent,
+ParseResult stablehlo::parseExponentMantissa(OpAsmParser &parser,
+                                             IntegerAttr &exponent,
                                              IntegerAttr &mantissa) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef text;
@@ -152,41 +164,48 @@ ParseResult stablehlo::parseExponentMantissa(OpAsmParser &parser, IntegerAttr &e
   int32_t exponentBits, mantissaBits;
   if (!rest.consume_front("e") || rest.consumeInteger(10, exponentBits) ||
       !rest.consume_front("m") || rest.getAsInteger(10, mantissaBits))
-    return parser.emitError(loc) << "expected a format such as e8m7, got '" << text << "'";
+    return parser.emitError(loc)
+           << "expected a format such as e8m7, got '" << text << "'";
   exponent = parser.getBuilder().getI32IntegerAttr(exponentBits);
   mantissa = parser.getBuilder().getI32IntegerAttr(mantissaBits);
   return success();
 }
 
-void stablehlo::printExponentMantissa(OpAsmPrinter &printer, Operation *, IntegerAttr exponent,
+void stablehlo::printExponentMantissa(OpAsmPrinter &printer, Operation *,
+                                      IntegerAttr exponent,
                                       IntegerAttr mantissa) {
   printer << 'e' << exponent.getInt() << 'm' << mantissa.getInt();
 }
 
-/// `[1, 2]`
-static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
+ParseResult stablehlo::parseIntegers(AsmParser &parser,
+                                     SmallVectorImpl<int64_t> &values) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
     return parser.parseInteger(values.emplace_back());
   });
 }
 
-static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
+void stablehlo::printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
   printer << '[';
   llvm::interleaveComma(values, printer);
   printer << ']';
 }
 
-ParseResult stablehlo::parseSliceRanges(OpAsmParser &parser, DenseI64ArrayAttr &start,
-                                        DenseI64ArrayAttr &limit, DenseI64ArrayAttr &strides) {
+ParseResult stablehlo::parseSliceRanges(OpAsmParser &parser,
+                                        DenseI64ArrayAttr &start,
+                                        DenseI64ArrayAttr &limit,
+                                        DenseI64ArrayAttr &strides) {
   SmallVector<int64_t> starts, limits, steps;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        if (parser.parseInteger(starts.emplace_back()) || parser.parseColon() ||
-            parser.parseInteger(limits.emplace_back()))
-          return failure();
-        steps.push_back(1);
-        return succeeded(parser.parseOptionalColon()) ? parser.parseInteger(steps.back())
-                                                      : ParseResult(success());
-      }))
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            if (parser.parseInteger(starts.emplace_back()) ||
+                parser.parseColon() ||
+                parser.parseInteger(limits.emplace_back()))
+              return failure();
+            steps.push_back(1);
+            return succeeded(parser.parseOptionalColon())
+                       ? parser.parseInteger(steps.back())
+                       : ParseResult(success());
+          }))
     return failure();
   start = parser.getBuilder().getDenseI64ArrayAttr(starts);
   limit = parser.getBuilder().getDenseI64ArrayAttr(limits);
@@ -194,12 +213,14 @@ ParseResult stablehlo::parseSliceRanges(OpAsmParser &parser, DenseI64ArrayAttr &
   return success();
 }
 
-void stablehlo::printSliceRanges(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr start,
-                                 DenseI64ArrayAttr limit, DenseI64ArrayAttr strides) {
+void stablehlo::printSliceRanges(OpAsmPrinter &printer, Operation *,
+                                 DenseI64ArrayAttr start,
+                                 DenseI64ArrayAttr limit,
+                                 DenseI64ArrayAttr strides) {
   printer << '[';
   llvm::interleaveComma(
-      llvm::zip(start.asArrayRef(), limit.asArrayRef(), strides.asArrayRef()), printer,
-      [&](const auto &range) {
+      llvm::zip(start.asArrayRef(), limit.asArrayRef(), strides.asArrayRef()),
+      printer, [&](const auto &range) {
         auto [first, end, step] = range;
         printer << first << ':' << end;
         if (step != 1)
@@ -208,11 +229,13 @@ void stablehlo::printSliceRanges(OpAsmPrinter &printer, Operation *, DenseI64Arr
   printer << ']';
 }
 
-ParseResult stablehlo::parseCustomCallTarget(OpAsmParser &parser, StringAttr &target) {
+ParseResult stablehlo::parseCustomCallTarget(OpAsmParser &parser,
+                                             StringAttr &target) {
   return parser.parseSymbolName(target);
 }
 
-void stablehlo::printCustomCallTarget(OpAsmPrinter &printer, Operation *, StringAttr target) {
+void stablehlo::printCustomCallTarget(OpAsmPrinter &printer, Operation *,
+                                      StringAttr target) {
   printer.printSymbolName(target.getValue());
 }
 
@@ -221,19 +244,22 @@ void stablehlo::printCustomCallTarget(OpAsmPrinter &printer, Operation *, String
 //===----------------------------------------------------------------------===//
 
 /// `[0] x [1]`
-static ParseResult parseDimPair(OpAsmParser &parser, SmallVectorImpl<int64_t> &lhs,
+static ParseResult parseDimPair(OpAsmParser &parser,
+                                SmallVectorImpl<int64_t> &lhs,
                                 SmallVectorImpl<int64_t> &rhs) {
-  return failure(parser.parseEqual() || parseIntegers(parser, lhs) || parser.parseKeyword("x") ||
-                 parseIntegers(parser, rhs));
+  return failure(parser.parseEqual() || parseIntegers(parser, lhs) ||
+                 parser.parseKeyword("x") || parseIntegers(parser, rhs));
 }
 
-static void printDimPair(OpAsmPrinter &printer, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
+static void printDimPair(OpAsmPrinter &printer, ArrayRef<int64_t> lhs,
+                         ArrayRef<int64_t> rhs) {
   printIntegers(printer, lhs);
   printer << " x ";
   printIntegers(printer, rhs);
 }
 
-ParseResult stablehlo::parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
+ParseResult stablehlo::parsePrecisions(OpAsmParser &parser,
+                                       ArrayAttr &precision) {
   SmallVector<Attribute> values;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
         PrecisionAttr value;
@@ -246,15 +272,19 @@ ParseResult stablehlo::parsePrecisions(OpAsmParser &parser, ArrayAttr &precision
   return success();
 }
 
-void stablehlo::printPrecisions(OpAsmPrinter &printer, Operation *, ArrayAttr precision) {
+void stablehlo::printPrecisions(OpAsmPrinter &printer, Operation *,
+                                ArrayAttr precision) {
   printer << '[';
-  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
-                        [&](PrecisionAttr value) { printEnumWord(printer, nullptr, value); });
+  llvm::interleaveComma(
+      precision.getAsRange<PrecisionAttr>(), printer,
+      [&](PrecisionAttr value) { printEnumWord(printer, nullptr, value); });
   printer << ']';
 }
 
-ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser, DotDimensionNumbersAttr &dims,
-                                          ArrayAttr &precision, DotAlgorithmAttr &algorithm) {
+ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser,
+                                          DotDimensionNumbersAttr &dims,
+                                          ArrayAttr &precision,
+                                          DotAlgorithmAttr &algorithm) {
   SmallVector<int64_t> lhsBatch, rhsBatch, lhsContracting, rhsContracting;
   if (succeeded(parser.parseOptionalKeyword("batching_dims")) &&
       (parseDimPair(parser, lhsBatch, rhsBatch) || parser.parseComma()))
@@ -262,10 +292,11 @@ ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser, DotDimensionNumbe
   if (parser.parseKeyword("contracting_dims") ||
       parseDimPair(parser, lhsContracting, rhsContracting))
     return failure();
-  dims = DotDimensionNumbersAttr::get(parser.getContext(), lhsBatch, rhsBatch, lhsContracting,
-                                      rhsContracting);
+  dims = DotDimensionNumbersAttr::get(parser.getContext(), lhsBatch, rhsBatch,
+                                      lhsContracting, rhsContracting);
   while (succeeded(parser.parseOptionalComma())) {
-    if (!precision && !algorithm && succeeded(parser.parseOptionalKeyword("precision"))) {
+    if (!precision && !algorithm &&
+        succeeded(parser.parseOptionalKeyword("precision"))) {
       if (parser.parseEqual() || parsePrecisions(parser, precision))
         return failure();
       continue;
@@ -275,7 +306,8 @@ ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser, DotDimensionNumbe
              << "expected nothing more after 'algorithm'";
     if (parser.parseKeyword("algorithm") || parser.parseEqual())
       return failure();
-    algorithm = dyn_cast_or_null<DotAlgorithmAttr>(DotAlgorithmAttr::parse(parser, Type()));
+    algorithm = dyn_cast_or_null<DotAlgorithmAttr>(
+        DotAlgorithmAttr::parse(parser, Type()));
     if (!algorithm)
       return failure();
   }
@@ -283,15 +315,19 @@ ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser, DotDimensionNumbe
 }
 
 void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *op,
-                                   DotDimensionNumbersAttr dims, ArrayAttr precision,
+                                   DotDimensionNumbersAttr dims,
+                                   ArrayAttr precision,
                                    DotAlgorithmAttr algorithm) {
-  if (!dims.getLhsBatchingDimensions().empty() || !dims.getRhsBatchingDimensions().empty()) {
+  if (!dims.getLhsBatchingDimensions().empty() ||
+      !dims.getRhsBatchingDimensions().empty()) {
     printer << "batching_dims = ";
-    printDimPair(printer, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions());
+    printDimPair(printer, dims.getLhsBatchingDimensions(),
+                 dims.getRhsBatchingDimensions());
     printer << ", ";
   }
   printer << "contracting_dims = ";
-  printDimPair(printer, dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
+  printDimPair(printer, dims.getLhsContractingDimensions(),
+               dims.getRhsContractingDimensions());
   if (precision) {
     printer << ", precision = ";
     printPrecisions(printer, op, precision);
@@ -309,33 +345,38 @@ void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *op,
 /// `[b, 0, 1, f]`: the positions of the two named dims and of spatial dims 0,
 /// 1, ... in order.
 static ParseResult parseConvolutionDims(AsmParser &parser, StringRef firstName,
-                                        StringRef secondName, int64_t &first, int64_t &second,
+                                        StringRef secondName, int64_t &first,
+                                        int64_t &second,
                                         SmallVectorImpl<int64_t> &spatial) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<std::pair<int64_t, int64_t>> found; // (spatial number, position)
   int64_t position = 0;
   first = second = -1;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        SMLoc here = parser.getCurrentLocation();
-        int64_t number;
-        OptionalParseResult isNumber = parser.parseOptionalInteger(number);
-        if (isNumber.has_value()) {
-          if (failed(*isNumber))
-            return failure();
-          found.emplace_back(number, position++);
-          return success();
-        }
-        StringRef word;
-        if (parser.parseKeyword(&word))
-          return failure();
-        int64_t *slot = word == firstName ? &first : word == secondName ? &second : nullptr;
-        if (!slot || *slot >= 0)
-          return parser.emitError(here) << "expected '" << firstName << "', '" << secondName
-                                        << "' or a spatial dim's number, each once, got '"
-                                        << word << "'";
-        *slot = position++;
-        return success();
-      }))
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            SMLoc here = parser.getCurrentLocation();
+            int64_t number;
+            OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+            if (isNumber.has_value()) {
+              if (failed(*isNumber))
+                return failure();
+              found.emplace_back(number, position++);
+              return success();
+            }
+            StringRef word;
+            if (parser.parseKeyword(&word))
+              return failure();
+            int64_t *slot = word == firstName    ? &first
+                            : word == secondName ? &second
+                                                 : nullptr;
+            if (!slot || *slot >= 0)
+              return parser.emitError(here)
+                     << "expected '" << firstName << "', '" << secondName
+                     << "' or a spatial dim's number, each once, got '" << word
+                     << "'";
+            *slot = position++;
+            return success();
+          }))
     return failure();
   if (first < 0 || second < 0)
     return parser.emitError(loc) << "'" << (first < 0 ? firstName : secondName)
@@ -343,39 +384,48 @@ static ParseResult parseConvolutionDims(AsmParser &parser, StringRef firstName,
   llvm::sort(found);
   for (auto [expected, entry] : llvm::enumerate(found)) {
     if (entry.first != static_cast<int64_t>(expected))
-      return parser.emitError(loc)
-             << "expected spatial dims 0 to " << found.size() - 1 << ", each once";
+      return parser.emitError(loc) << "expected spatial dims 0 to "
+                                   << found.size() - 1 << ", each once";
     spatial.push_back(entry.second);
   }
   return success();
 }
 
-ParseResult stablehlo::parseConvolutionDimensions(AsmParser &parser,
-                                                  ConvDimensionNumbersAttr &dims) {
-  int64_t inputBatch, inputFeature, kernelInput, kernelOutput, outputBatch, outputFeature;
+ParseResult
+stablehlo::parseConvolutionDimensions(AsmParser &parser,
+                                      ConvDimensionNumbersAttr &dims) {
+  int64_t inputBatch, inputFeature, kernelInput, kernelOutput, outputBatch,
+      outputFeature;
   SmallVector<int64_t> inputSpatial, kernelSpatial, outputSpatial;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseConvolutionDims(parser, "b", "f", inputBatch, inputFeature, inputSpatial) ||
+  if (parseConvolutionDims(parser, "b", "f", inputBatch, inputFeature,
+                           inputSpatial) ||
       parser.parseKeyword("x") ||
-      parseConvolutionDims(parser, "i", "o", kernelInput, kernelOutput, kernelSpatial) ||
+      parseConvolutionDims(parser, "i", "o", kernelInput, kernelOutput,
+                           kernelSpatial) ||
       parser.parseArrow() ||
-      parseConvolutionDims(parser, "b", "f", outputBatch, outputFeature, outputSpatial))
+      parseConvolutionDims(parser, "b", "f", outputBatch, outputFeature,
+                           outputSpatial))
     return failure();
-  if (inputSpatial.size() != kernelSpatial.size() || inputSpatial.size() != outputSpatial.size())
+  if (inputSpatial.size() != kernelSpatial.size() ||
+      inputSpatial.size() != outputSpatial.size())
     return parser.emitError(loc)
-           << "input, kernel and output have different numbers of spatial dims: "
+           << "input, kernel and output have different numbers of spatial "
+              "dims: "
            << inputSpatial.size() << ", " << kernelSpatial.size() << ", "
            << outputSpatial.size();
-  dims = ConvDimensionNumbersAttr::get(parser.getContext(), inputBatch, inputFeature,
-                                       inputSpatial, kernelInput, kernelOutput, kernelSpatial,
-                                       outputBatch, outputFeature, outputSpatial);
+  dims = ConvDimensionNumbersAttr::get(
+      parser.getContext(), inputBatch, inputFeature, inputSpatial, kernelInput,
+      kernelOutput, kernelSpatial, outputBatch, outputFeature, outputSpatial);
   return success();
 }
 
-static void printConvolutionDims(AsmPrinter &printer, char firstName, int64_t first,
-                                 char secondName, int64_t second, ArrayRef<int64_t> spatial) {
+static void printConvolutionDims(AsmPrinter &printer, char firstName,
+                                 int64_t first, char secondName, int64_t second,
+                                 ArrayRef<int64_t> spatial) {
   printer << '[';
-  for (int64_t position = 0, end = spatial.size() + 2; position < end; ++position) {
+  for (int64_t position = 0, end = spatial.size() + 2; position < end;
+       ++position) {
     if (position)
       printer << ", ";
     if (position == first)
@@ -388,16 +438,19 @@ static void printConvolutionDims(AsmPrinter &printer, char firstName, int64_t fi
   printer << ']';
 }
 
-void stablehlo::printConvolutionDimensions(AsmPrinter &printer, ConvDimensionNumbersAttr dims) {
+void stablehlo::printConvolutionDimensions(AsmPrinter &printer,
+                                           ConvDimensionNumbersAttr dims) {
   printConvolutionDims(printer, 'b', dims.getInputBatchDimension(), 'f',
-                       dims.getInputFeatureDimension(), dims.getInputSpatialDimensions());
+                       dims.getInputFeatureDimension(),
+                       dims.getInputSpatialDimensions());
   printer << 'x';
   printConvolutionDims(printer, 'i', dims.getKernelInputFeatureDimension(), 'o',
                        dims.getKernelOutputFeatureDimension(),
                        dims.getKernelSpatialDimensions());
   printer << "->";
   printConvolutionDims(printer, 'b', dims.getOutputBatchDimension(), 'f',
-                       dims.getOutputFeatureDimension(), dims.getOutputSpatialDimensions());
+                       dims.getOutputFeatureDimension(),
+                       dims.getOutputSpatialDimensions());
 }
 
 void stablehlo::printConvolutionDimensions(AsmPrinter &printer, Operation *,
@@ -406,21 +459,27 @@ void stablehlo::printConvolutionDimensions(AsmPrinter &printer, Operation *,
 }
 
 /// `[[1, 1], [0, 2]]` as tensor<2x2xi64>.
-static ParseResult parsePadding(OpAsmParser &parser, DenseIntElementsAttr &padding) {
+static ParseResult parsePadding(OpAsmParser &parser,
+                                DenseIntElementsAttr &padding) {
   SmallVector<int64_t> values;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return failure(parser.parseLSquare() || parser.parseInteger(values.emplace_back()) ||
-                       parser.parseComma() || parser.parseInteger(values.emplace_back()) ||
-                       parser.parseRSquare());
-      }))
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            return failure(parser.parseLSquare() ||
+                           parser.parseInteger(values.emplace_back()) ||
+                           parser.parseComma() ||
+                           parser.parseInteger(values.emplace_back()) ||
+                           parser.parseRSquare());
+          }))
     return failure();
-  auto type = RankedTensorType::get({static_cast<int64_t>(values.size() / 2), 2},
-                                    parser.getBuilder().getI64Type());
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(values.size() / 2), 2},
+                            parser.getBuilder().getI64Type());
   padding = DenseIntElementsAttr::get(type, values);
   return success();
 }
 
-ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayAttr &strides,
+ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser,
+                                             DenseI64ArrayAttr &strides,
                                              DenseIntElementsAttr &padding,
                                              DenseI64ArrayAttr &lhsDilation,
                                              DenseI64ArrayAttr &rhsDilation,
@@ -435,7 +494,8 @@ ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayA
     auto parseList = [&](DenseI64ArrayAttr &slot) -> ParseResult {
       if (slot)
         return parser.emitError(loc) << "'" << word << "' is given twice";
-      slot = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
+      slot = dyn_cast_or_null<DenseI64ArrayAttr>(
+          DenseI64ArrayAttr::parse(parser, Type()));
       return success(slot != nullptr);
     };
     ParseResult parsed = failure();
@@ -448,11 +508,13 @@ ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayA
     } else if (word == "pad" && !padding) {
       parsed = parsePadding(parser, padding);
     } else if (word == "reverse" && !reversal) {
-      reversal = dyn_cast_or_null<DenseBoolArrayAttr>(DenseBoolArrayAttr::parse(parser, Type()));
+      reversal = dyn_cast_or_null<DenseBoolArrayAttr>(
+          DenseBoolArrayAttr::parse(parser, Type()));
       parsed = success(reversal != nullptr);
     } else {
       return parser.emitError(loc)
-             << "expected stride, pad, lhs_dilate, rhs_dilate or reverse, each at most once, got '"
+             << "expected stride, pad, lhs_dilate, rhs_dilate or reverse, each "
+                "at most once, got '"
              << word << "'";
     }
     if (failed(parsed))
@@ -465,7 +527,8 @@ ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayA
 }
 
 void stablehlo::printWindowAttributes(OpAsmPrinter &printer, Operation *,
-                                      DenseI64ArrayAttr strides, DenseIntElementsAttr padding,
+                                      DenseI64ArrayAttr strides,
+                                      DenseIntElementsAttr padding,
                                       DenseI64ArrayAttr lhsDilation,
                                       DenseI64ArrayAttr rhsDilation,
                                       DenseBoolArrayAttr reversal) {
@@ -497,280 +560,11 @@ void stablehlo::printWindowAttributes(OpAsmPrinter &printer, Operation *,
   if (reversal) {
     open("reverse");
     printer << '[';
-    llvm::interleaveComma(reversal.asArrayRef(), printer,
-                          [&](bool flag) { printer << (flag ? "true" : "false"); });
+    llvm::interleaveComma(reversal.asArrayRef(), printer, [&](bool flag) {
+      printer << (flag ? "true" : "false");
+    });
     printer << ']';
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Attribute bodies: `<name = value, ...>`
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A named list or a named number of an attribute's body.
-struct Field {
-  Field(StringRef name, SmallVectorImpl<int64_t> &list) : name(name), list(&list) {}
-  Field(StringRef name, int64_t &number) : name(name), number(&number) {}
-  StringRef name;
-  SmallVectorImpl<int64_t> *list = nullptr;
-  int64_t *number = nullptr;
-  bool seen = false;
-};
-} // namespace
-
-/// `name = value` pairs up to `>`, in any order, each at most once.
-static ParseResult parseFieldsUntilGreater(AsmParser &parser, MutableArrayRef<Field> fields) {
-  while (failed(parser.parseOptionalGreater())) {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef word;
-    if (parser.parseKeyword(&word) || parser.parseEqual())
-      return failure();
-    Field *field = llvm::find_if(fields, [&](const Field &f) { return f.name == word; });
-    if (field == fields.end() || field->seen) {
-      InFlightDiagnostic error = parser.emitError(loc)
-                                 << "'" << word << "' is "
-                                 << (field == fields.end() ? "unknown here" : "given twice")
-                                 << "; expected ";
-      llvm::interleaveComma(fields, error, [&](const Field &f) { error << f.name; });
-      return error;
-    }
-    field->seen = true;
-    if (field->list ? parseIntegers(parser, *field->list) : parser.parseInteger(*field->number))
-      return failure();
-    if (failed(parser.parseOptionalComma()))
-      return parser.parseGreater();
-  }
-  return success();
-}
-
-static ParseResult parseFields(AsmParser &parser, MutableArrayRef<Field> fields) {
-  return failure(parser.parseLess() || parseFieldsUntilGreater(parser, fields));
-}
-
-/// Prints fields; empty lists are left out, and a zero number too.
-static void printFields(AsmPrinter &printer,
-                        ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
-                        StringRef numberName = "", int64_t number = 0) {
-  StringRef separator;
-  printer << '<';
-  for (auto &[name, list] : lists) {
-    if (list.empty())
-      continue;
-    printer << separator << name << " = ";
-    printIntegers(printer, list);
-    separator = ", ";
-  }
-  if (number != 0)
-    printer << separator << numberName << " = " << number;
-  printer << '>';
-}
-
-Attribute GatherDimensionNumbersAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> offset, collapsed, operandBatch, indicesBatch, indexMap;
-  int64_t indexVectorDim = 0;
-  Field fields[] = {{"offset_dims", offset},
-                    {"collapsed_slice_dims", collapsed},
-                    {"operand_batching_dims", operandBatch},
-                    {"start_indices_batching_dims", indicesBatch},
-                    {"start_index_map", indexMap},
-                    {"index_vector_dim", indexVectorDim}};
-  if (parseFields(parser, fields))
-    return {};
-  return get(parser.getContext(), offset, collapsed, operandBatch, indicesBatch, indexMap,
-             indexVectorDim);
-}
-
-void GatherDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  printFields(printer,
-              {{"offset_dims", getOffsetDims()},
-               {"collapsed_slice_dims", getCollapsedSliceDims()},
-               {"operand_batching_dims", getOperandBatchingDims()},
-               {"start_indices_batching_dims", getStartIndicesBatchingDims()},
-               {"start_index_map", getStartIndexMap()}},
-              "index_vector_dim", getIndexVectorDim());
-}
-
-Attribute ScatterDimensionNumbersAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> window, inserted, inputBatch, indicesBatch, indexMap;
-  int64_t indexVectorDim = 0;
-  Field fields[] = {{"update_window_dims", window},
-                    {"inserted_window_dims", inserted},
-                    {"input_batching_dims", inputBatch},
-                    {"scatter_indices_batching_dims", indicesBatch},
-                    {"scatter_dims_to_operand_dims", indexMap},
-                    {"index_vector_dim", indexVectorDim}};
-  if (parseFields(parser, fields))
-    return {};
-  return get(parser.getContext(), window, inserted, inputBatch, indicesBatch, indexMap,
-             indexVectorDim);
-}
-
-void ScatterDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  printFields(printer,
-              {{"update_window_dims", getUpdateWindowDims()},
-               {"inserted_window_dims", getInsertedWindowDims()},
-               {"input_batching_dims", getInputBatchingDims()},
-               {"scatter_indices_batching_dims", getScatterIndicesBatchingDims()},
-               {"scatter_dims_to_operand_dims", getScatterDimsToOperandDims()}},
-              "index_vector_dim", getIndexVectorDim());
-}
-
-Attribute DotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContracting, rhsContracting;
-  Field fields[] = {{"lhs_batching_dimensions", lhsBatch},
-                    {"rhs_batching_dimensions", rhsBatch},
-                    {"lhs_contracting_dimensions", lhsContracting},
-                    {"rhs_contracting_dimensions", rhsContracting}};
-  if (parseFields(parser, fields))
-    return {};
-  return get(parser.getContext(), lhsBatch, rhsBatch, lhsContracting, rhsContracting);
-}
-
-void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  printFields(printer, {{"lhs_batching_dimensions", getLhsBatchingDimensions()},
-                        {"rhs_batching_dimensions", getRhsBatchingDimensions()},
-                        {"lhs_contracting_dimensions", getLhsContractingDimensions()},
-                        {"rhs_contracting_dimensions", getRhsContractingDimensions()}});
-}
-
-/// Older text: `<raw input_batch_dimension = 0, ...>`, all numbers by name.
-static Attribute parseRawConvolutionDims(AsmParser &parser) {
-  SMLoc loc = parser.getCurrentLocation();
-  int64_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0, outputBatch = 0,
-          outputFeature = 0;
-  SmallVector<int64_t> inputSpatial, kernelSpatial, outputSpatial;
-  Field fields[] = {{"input_batch_dimension", inputBatch},
-                    {"input_feature_dimension", inputFeature},
-                    {"input_spatial_dimensions", inputSpatial},
-                    {"kernel_input_feature_dimension", kernelInput},
-                    {"kernel_output_feature_dimension", kernelOutput},
-                    {"kernel_spatial_dimensions", kernelSpatial},
-                    {"output_batch_dimension", outputBatch},
-                    {"output_feature_dimension", outputFeature},
-                    {"output_spatial_dimensions", outputSpatial}};
-  if (parseFieldsUntilGreater(parser, fields))
-    return {};
-  // The printed form has one position for each dim, so they must be a permutation.
-  auto isPermutation = [](int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
-    SmallVector<int64_t> all(spatial);
-    all.append({first, second});
-    llvm::sort(all);
-    return llvm::all_of(llvm::enumerate(all),
-                        [](auto e) { return e.value() == static_cast<int64_t>(e.index()); });
-  };
-  if (!isPermutation(inputBatch, inputFeature, inputSpatial) ||
-      !isPermutation(kernelInput, kernelOutput, kernelSpatial) ||
-      !isPermutation(outputBatch, outputFeature, outputSpatial) ||
-      inputSpatial.size() != kernelSpatial.size() ||
-      inputSpatial.size() != outputSpatial.size()) {
-    parser.emitError(loc) << "expected each dim of input, kernel and output once, and as many "
-                             "spatial dims in each";
-    return {};
-  }
-  return ConvDimensionNumbersAttr::get(parser.getContext(), inputBatch, inputFeature,
-                                       inputSpatial, kernelInput, kernelOutput, kernelSpatial,
-                                       outputBatch, outputFeature, outputSpatial);
-}
-
-Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  if (succeeded(parser.parseOptionalKeyword("raw")))
-    return parseRawConvolutionDims(parser);
-  ConvDimensionNumbersAttr dims;
-  if (parseConvolutionDimensions(parser, dims) || parser.parseGreater())
-    return {};
-  return dims;
-}
-
-void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printConvolutionDimensions(printer, *this);
-  printer << '>';
-}
-
-Attribute OutputOperandAliasAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> outputs, operands;
-  int64_t operand = 0;
-  Field fields[] = {{"output_tuple_indices", outputs},
-                    {"operand_index", operand},
-                    {"operand_tuple_indices", operands}};
-  if (parseFields(parser, fields))
-    return {};
-  return get(parser.getContext(), outputs, operand, operands);
-}
-
-void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
-  printer << "<output_tuple_indices = ";
-  printIntegers(printer, getOutputTupleIndices());
-  printer << ", operand_index = " << getOperandIndex() << ", operand_tuple_indices = ";
-  printIntegers(printer, getOperandTupleIndices());
-  printer << '>';
-}
-
-Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
-  double atol = 0, rtol = 0;
-  int64_t ulps = 0;
-  ResultAccuracyModeAttr mode;
-  if (parser.parseLess())
-    return {};
-  do {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef word;
-    if (parser.parseKeyword(&word) || parser.parseEqual())
-      return {};
-    ParseResult parsed = failure();
-    if (word == "atol")
-      parsed = parser.parseFloat(atol);
-    else if (word == "rtol")
-      parsed = parser.parseFloat(rtol);
-    else if (word == "ulps")
-      parsed = parser.parseInteger(ulps);
-    else if (word == "mode")
-      parsed = parser.parseAttribute(mode);
-    else
-      parser.emitError(loc) << "expected atol, rtol, ulps or mode, got '" << word << "'";
-    if (failed(parsed))
-      return {};
-  } while (succeeded(parser.parseOptionalComma()));
-  if (parser.parseGreater())
-    return {};
-  if (!mode)
-    mode = ResultAccuracyModeAttr::get(parser.getContext(), ResultAccuracyMode::DEFAULT);
-  return get(parser.getContext(), APFloat(atol), APFloat(rtol), ulps, mode);
-}
-
-void ResultAccuracyAttr::print(AsmPrinter &printer) const {
-  printer << "<atol = ";
-  printer.printFloat(getAtol());
-  printer << ", rtol = ";
-  printer.printFloat(getRtol());
-  printer << ", ulps = " << getUlps() << ", mode = " << getMode() << '>';
-}
-
-Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> bounds;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
-        if (succeeded(parser.parseOptionalQuestion())) {
-          bounds.push_back(ShapedType::kDynamic);
-          return success();
-        }
-        return parser.parseInteger(bounds.emplace_back());
-      }))
-    return {};
-  return get(parser.getContext(), bounds);
-}
-
-void TypeExtensionsAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  llvm::interleaveComma(getBounds(), printer, [&](int64_t bound) {
-    if (ShapedType::isDynamic(bound))
-      printer << '?';
-    else
-      printer << bound;
-  });
-  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//
@@ -779,7 +573,8 @@ void TypeExtensionsAttr::print(AsmPrinter &printer) const {
 
 /// `reducer(%x: T, %y: T) (%p: U, %q: U) {...}`; the region's arguments are
 /// %x, %p, %y, %q.
-static ParseResult parseReducer(OpAsmParser &parser, size_t count, Region &body) {
+static ParseResult parseReducer(OpAsmParser &parser, size_t count,
+                                Region &body) {
   SmallVector<OpAsmParser::Argument> accumulators, elements;
   if (parser.parseKeyword("reducer"))
     return failure();
@@ -797,7 +592,8 @@ static ParseResult parseReducer(OpAsmParser &parser, size_t count, Region &body)
 /// True if `name` is an elementwise op of two operands and one result, which
 /// `applies` may name.
 static bool isBinaryElementwise(OperationName name) {
-  return name.hasTrait<ElementwiseTrait>() && name.hasTrait<OpTrait::OneResult>() &&
+  return name.hasTrait<ElementwiseTrait>() &&
+         name.hasTrait<OpTrait::OneResult>() &&
          name.hasTrait<OpTrait::NOperands<2>::Impl>();
 }
 
@@ -822,10 +618,12 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     if (!isBinaryElementwise(*name))
       return parser.emitError(appliedLoc)
-             << "expected an elementwise op of two operands, got '" << *name << "'";
+             << "expected an elementwise op of two operands, got '" << *name
+             << "'";
     if (count != 1)
       return parser.emitError(appliedLoc)
-             << "'applies' is for one operand, got " << count << "; give a reducer";
+             << "'applies' is for one operand, got " << count
+             << "; give a reducer";
     applied = *name;
   }
 
@@ -833,7 +631,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   FunctionType type;
   if (parser.parseKeyword("across") || parser.parseKeyword("dimensions") ||
       parser.parseEqual() || parseIntegers(parser, dimensions) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(type) ||
       parser.resolveOperands(operands, type.getInputs(), loc, result.operands))
     return failure();
   result.addTypes(type.getResults());
@@ -851,10 +650,17 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   if (given)
     result.location = *given;
   Location inner = given ? *given : parser.getEncodedSourceLoc(appliedLoc);
-  auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(type.getInput(count)));
+  auto init = dyn_cast<RankedTensorType>(type.getInput(count));
+  if (!init)
+    return parser.emitError(loc)
+           << "initial value has type " << type.getInput(count)
+           << ", expected a tensor of no dims";
+  auto scalar = RankedTensorType::get({}, init.getElementType());
   OpBuilder builder(parser.getContext());
-  Block *block = builder.createBlock(&body, {}, {scalar, scalar}, {inner, inner});
-  Operation *op = builder.create(inner, applied->getIdentifier(), block->getArguments(), scalar);
+  Block *block =
+      builder.createBlock(&body, {}, {scalar, scalar}, {inner, inner});
+  Operation *op = builder.create(inner, applied->getIdentifier(),
+                                 block->getArguments(), scalar);
   ReturnOp::create(builder, inner, op->getResults());
   return success();
 }
@@ -863,28 +669,33 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
 /// order, and nothing else, all in the type that parsing would give them.
 static Operation *getAppliedOp(ReduceOp op) {
   Region &body = op.getBody();
-  if (op.getInputs().size() != 1 || op.getInitValues().size() != 1 || !body.hasOneBlock())
+  if (op.getInputs().size() != 1 || op.getInitValues().size() != 1 ||
+      !body.hasOneBlock())
     return nullptr;
   Block &block = body.front();
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return nullptr;
   Operation &inner = block.front(), &terminator = block.back();
-  auto scalar =
-      RankedTensorType::get({}, getElementTypeOrSelf(op.getInitValues().front().getType()));
+  auto scalar = RankedTensorType::get(
+      {}, getElementTypeOrSelf(op.getInitValues().front().getType()));
   if (!isBinaryElementwise(inner.getName()) || !isa<ReturnOp>(terminator) ||
       !llvm::equal(inner.getOperands(), block.getArguments()) ||
       !llvm::equal(terminator.getOperands(), inner.getResults()) ||
-      !inner.getAttrDictionary().empty() || !terminator.getAttrDictionary().empty())
+      !inner.getAttrDictionary().empty() ||
+      !terminator.getAttrDictionary().empty())
     return nullptr;
   bool oneType = inner.getResult(0).getType() == scalar &&
-                 llvm::all_of(block.getArgumentTypes(), [&](Type t) { return t == scalar; });
+                 llvm::all_of(block.getArgumentTypes(),
+                              [&](Type t) { return t == scalar; });
   return oneType ? &inner : nullptr;
 }
 
 void ReduceOp::print(OpAsmPrinter &printer) {
-  llvm::interleaveComma(llvm::zip(getInputs(), getInitValues()), printer, [&](auto pair) {
-    printer << '(' << std::get<0>(pair) << " init: " << std::get<1>(pair) << ')';
-  });
+  llvm::interleaveComma(llvm::zip(getInputs(), getInitValues()), printer,
+                        [&](auto pair) {
+                          printer << '(' << std::get<0>(pair)
+                                  << " init: " << std::get<1>(pair) << ')';
+                        });
   Operation *applied = getAppliedOp(*this);
   if (applied)
     printer << " applies " << applied->getName();
@@ -927,15 +738,16 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
   for (auto [argument, type] : llvm::zip(arguments, result.types))
     argument.type = type;
   Region *cond = result.addRegion(), *body = result.addRegion();
-  return failure(parser.parseKeyword("cond") || parser.parseRegion(*cond, arguments) ||
-                 parser.parseKeyword("do") || parser.parseRegion(*body, arguments));
+  return failure(
+      parser.parseKeyword("cond") || parser.parseRegion(*cond, arguments) ||
+      parser.parseKeyword("do") || parser.parseRegion(*body, arguments));
 }
 
 void WhileOp::print(OpAsmPrinter &printer) {
   // Both regions' arguments have the same names: see getAsmBlockArgumentNames.
   printer << '(';
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperand()), printer,
-                        [&](auto pair) {
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperand()),
+                        printer, [&](auto pair) {
                           printer.printOperand(std::get<0>(pair));
                           printer << " = ";
                           printer.printOperand(std::get<1>(pair));
@@ -951,7 +763,8 @@ void WhileOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-void WhileOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void WhileOp::getAsmBlockArgumentNames(Region &region,
+                                       OpAsmSetValueNameFn setName) {
   for (BlockArgument argument : region.getArguments())
     setName(argument, "iterArg");
 }

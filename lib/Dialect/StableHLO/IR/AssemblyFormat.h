@@ -12,18 +12,25 @@
 
 namespace shardc::stablehlo {
 
+/// `[1, 2]`
+mlir::ParseResult parseIntegers(mlir::AsmParser &parser,
+                                llvm::SmallVectorImpl<int64_t> &values);
+void printIntegers(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> values);
+
 /// `T` if all types are T, else `(operands) -> result`; the result is last.
 mlir::ParseResult parseOneOrFunctionType(mlir::OpAsmParser &parser,
                                          llvm::ArrayRef<mlir::Type *> types);
-void printOneOrFunctionType(mlir::OpAsmPrinter &printer, llvm::ArrayRef<mlir::Type> types);
+void printOneOrFunctionType(mlir::OpAsmPrinter &printer,
+                            llvm::ArrayRef<mlir::Type> types);
 
 template <typename... Types>
-mlir::ParseResult parseSameOperandsAndResultType(mlir::OpAsmParser &parser, Types &...types) {
+mlir::ParseResult parseSameOperandsAndResultType(mlir::OpAsmParser &parser,
+                                                 Types &...types) {
   return parseOneOrFunctionType(parser, {&types...});
 }
 template <typename... Types>
-void printSameOperandsAndResultType(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                                    Types... types) {
+void printSameOperandsAndResultType(mlir::OpAsmPrinter &printer,
+                                    mlir::Operation *, Types... types) {
   printOneOrFunctionType(printer, {mlir::Type(types)...});
 }
 
@@ -31,42 +38,49 @@ void printSameOperandsAndResultType(mlir::OpAsmPrinter &printer, mlir::Operation
 /// parts; else `(T, U) -> V`.
 mlir::ParseResult parseComplexOpType(mlir::OpAsmParser &parser, mlir::Type &lhs,
                                      mlir::Type &rhs, mlir::Type &result);
-void printComplexOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type lhs,
-                        mlir::Type rhs, mlir::Type result);
+void printComplexOpType(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                        mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 
 /// `P, T` where both choices and the result are T; else `(P, T, U) -> V`.
 mlir::ParseResult parseSelectOpType(mlir::OpAsmParser &parser, mlir::Type &pred,
                                     mlir::Type &onTrue, mlir::Type &onFalse,
                                     mlir::Type &result);
-void printSelectOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type pred,
-                       mlir::Type onTrue, mlir::Type onFalse, mlir::Type result);
+void printSelectOpType(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                       mlir::Type pred, mlir::Type onTrue, mlir::Type onFalse,
+                       mlir::Type result);
 
 /// `T, U`: operand types, which are the result types as well.
-mlir::ParseResult parsePairwiseOpType(mlir::OpAsmParser &parser,
-                                      llvm::SmallVectorImpl<mlir::Type> &operands,
-                                      llvm::SmallVectorImpl<mlir::Type> &results);
+mlir::ParseResult
+parsePairwiseOpType(mlir::OpAsmParser &parser,
+                    llvm::SmallVectorImpl<mlir::Type> &operands,
+                    llvm::SmallVectorImpl<mlir::Type> &results);
 void printPairwiseOpType(mlir::OpAsmPrinter &printer, mlir::Operation *,
                          mlir::TypeRange operands, mlir::TypeRange results);
 
 /// `%a, %b,`: operands, each with a comma behind it; may be none.
-mlir::ParseResult
-parseOperandsBeforeAttribute(mlir::OpAsmParser &parser,
-                             llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands);
-void printOperandsBeforeAttribute(mlir::OpAsmPrinter &printer, mlir::Operation *,
+mlir::ParseResult parseOperandsBeforeAttribute(
+    mlir::OpAsmParser &parser,
+    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands);
+void printOperandsBeforeAttribute(mlir::OpAsmPrinter &printer,
+                                  mlir::Operation *,
                                   mlir::OperandRange operands);
 
 /// `e8m7`
-mlir::ParseResult parseExponentMantissa(mlir::OpAsmParser &parser, mlir::IntegerAttr &exponent,
+mlir::ParseResult parseExponentMantissa(mlir::OpAsmParser &parser,
+                                        mlir::IntegerAttr &exponent,
                                         mlir::IntegerAttr &mantissa);
 void printExponentMantissa(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                           mlir::IntegerAttr exponent, mlir::IntegerAttr mantissa);
+                           mlir::IntegerAttr exponent,
+                           mlir::IntegerAttr mantissa);
 
 /// `[0:8, 1:5:2]`
-mlir::ParseResult parseSliceRanges(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &start,
+mlir::ParseResult parseSliceRanges(mlir::OpAsmParser &parser,
+                                   mlir::DenseI64ArrayAttr &start,
                                    mlir::DenseI64ArrayAttr &limit,
                                    mlir::DenseI64ArrayAttr &strides);
 void printSliceRanges(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                      mlir::DenseI64ArrayAttr start, mlir::DenseI64ArrayAttr limit,
+                      mlir::DenseI64ArrayAttr start,
+                      mlir::DenseI64ArrayAttr limit,
                       mlir::DenseI64ArrayAttr strides);
 
 /// An enum's word alone, `GT`.
@@ -86,25 +100,30 @@ void printEnumWord(mlir::OpAsmPrinter &printer, mlir::Operation *, AttrT attr) {
 
 /// `batching_dims = [0] x [0], contracting_dims = [2] x [1],
 /// precision = [DEFAULT, HIGH], algorithm = <...>`; only the second is a must.
-mlir::ParseResult parseDotAttributes(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &dims,
-                                     mlir::ArrayAttr &precision, DotAlgorithmAttr &algorithm);
+mlir::ParseResult parseDotAttributes(mlir::OpAsmParser &parser,
+                                     DotDimensionNumbersAttr &dims,
+                                     mlir::ArrayAttr &precision,
+                                     DotAlgorithmAttr &algorithm);
 void printDotAttributes(mlir::OpAsmPrinter &printer, mlir::Operation *,
                         DotDimensionNumbersAttr dims, mlir::ArrayAttr precision,
                         DotAlgorithmAttr algorithm);
 
 /// `[DEFAULT, HIGH]`
-mlir::ParseResult parsePrecisions(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision);
-void printPrecisions(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr precision);
+mlir::ParseResult parsePrecisions(mlir::OpAsmParser &parser,
+                                  mlir::ArrayAttr &precision);
+void printPrecisions(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                     mlir::ArrayAttr precision);
 
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 mlir::ParseResult parseConvolutionDimensions(mlir::AsmParser &parser,
                                              ConvDimensionNumbersAttr &dims);
-void printConvolutionDimensions(mlir::AsmPrinter &printer, ConvDimensionNumbersAttr dims);
+void printConvolutionDimensions(mlir::AsmPrinter &printer,
+                                ConvDimensionNumbersAttr dims);
 void printConvolutionDimensions(mlir::AsmPrinter &printer, mlir::Operation *,
                                 ConvDimensionNumbersAttr dims);
 
-/// `stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]`,
-/// each optional, in any order.
+/// `stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse =
+/// [false]`, each optional, in any order.
 mlir::ParseResult parseWindowAttributes(mlir::OpAsmParser &parser,
                                         mlir::DenseI64ArrayAttr &strides,
                                         mlir::DenseIntElementsAttr &padding,
@@ -112,13 +131,15 @@ mlir::ParseResult parseWindowAttributes(mlir::OpAsmParser &parser,
                                         mlir::DenseI64ArrayAttr &rhsDilation,
                                         mlir::DenseBoolArrayAttr &reversal);
 void printWindowAttributes(mlir::OpAsmPrinter &printer, mlir::Operation *,
-                           mlir::DenseI64ArrayAttr strides, mlir::DenseIntElementsAttr padding,
+                           mlir::DenseI64ArrayAttr strides,
+                           mlir::DenseIntElementsAttr padding,
                            mlir::DenseI64ArrayAttr lhsDilation,
                            mlir::DenseI64ArrayAttr rhsDilation,
                            mlir::DenseBoolArrayAttr reversal);
 
 /// `@target`
-mlir::ParseResult parseCustomCallTarget(mlir::OpAsmParser &parser, mlir::StringAttr &target);
+mlir::ParseResult parseCustomCallTarget(mlir::OpAsmParser &parser,
+                                        mlir::StringAttr &target);
 void printCustomCallTarget(mlir::OpAsmPrinter &printer, mlir::Operation *,
                            mlir::StringAttr target);
 

@@ -11,7 +11,8 @@ namespace {
 template <typename ConcreteT> class NameOnlyDialect : public Dialect {
 public:
   explicit NameOnlyDialect(MLIRContext *context)
-      : Dialect(ConcreteT::getDialectNamespace(), context, TypeID::get<ConcreteT>()) {}
+      : Dialect(ConcreteT::getDialectNamespace(), context,
+                TypeID::get<ConcreteT>()) {}
 };
 
 struct MhloDialect final : NameOnlyDialect<MhloDialect> {
@@ -31,6 +32,7 @@ struct TfDialect final : NameOnlyDialect<TfDialect> {
 };
 } // namespace
 
-void shardc::stablehlo::registerAttributeDialects(DialectRegistry &registry) {
+void shardc::stablehlo::registerAttributeDialects(
+    DialectRegistry &registry) {
   registry.insert<MhloDialect, JaxDialect, TfDialect>();
 }

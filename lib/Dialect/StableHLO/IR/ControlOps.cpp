@@ -17,13 +17,13 @@ LogicalResult WhileOp::verify() {
   Reporter report(*this);
   TypeRange types = getOperand().getTypes();
   if (!areCompatibleTypes(types, getResultTypes()))
-    return report("results have types ", getResultTypes(), ", expected those of the operands, ",
-                  types);
+    return report("results have types ", getResultTypes(),
+                  ", expected those of the operands, ", types);
   for (Region *region : {&getCond(), &getBody()}) {
     TypeRange arguments = ValueRange(region->getArguments()).getTypes();
     if (!areCompatibleTypes(types, arguments))
-      return report(region == &getCond() ? "cond" : "body", " takes ", arguments,
-                    ", expected the operands' types ", types);
+      return report(region == &getCond() ? "cond" : "body", " takes ",
+                    arguments, ", expected the operands' types ", types);
   }
   FailureOr<ReturnOp> cond = getReturn(report, getCond(), "cond");
   FailureOr<ReturnOp> body = getReturn(report, getBody(), "body");
@@ -31,23 +31,25 @@ LogicalResult WhileOp::verify() {
     return failure();
   auto pred = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
   if (cond->getNumOperands() != 1 || cond->getOperand(0).getType() != pred)
-    return report("cond returns ", cond->getOperandTypes(), ", expected ", pred);
+    return report("cond returns ", cond->getOperandTypes(), ", expected ",
+                  pred);
   if (!areCompatibleTypes(body->getOperandTypes(), types))
-    return report("body returns ", body->getOperandTypes(), ", expected the operands' types ",
-                  types);
+    return report("body returns ", body->getOperandTypes(),
+                  ", expected the operands' types ", types);
   return success();
 }
 
-static LogicalResult verifyBranch(const Reporter &report, Region &branch, std::string name,
-                                  TypeRange results) {
+static LogicalResult verifyBranch(const Reporter &report, Region &branch,
+                                  std::string name, TypeRange results) {
   if (branch.getNumArguments() != 0)
-    return report(name, " takes ", branch.getNumArguments(), " arguments, expected none");
+    return report(name, " takes ", branch.getNumArguments(),
+                  " arguments, expected none");
   FailureOr<ReturnOp> result = getReturn(report, branch, name);
   if (failed(result))
     return failure();
   if (!areCompatibleTypes(result->getOperandTypes(), results))
-    return report(name, " returns ", result->getOperandTypes(), ", expected the result types ",
-                  results);
+    return report(name, " returns ", result->getOperandTypes(),
+                  ", expected the result types ", results);
   return success();
 }
 
@@ -56,14 +58,16 @@ LogicalResult CaseOp::verify() {
   if (getBranches().empty())
     return report("has no branch, expected at least one");
   for (auto [index, branch] : llvm::enumerate(getBranches()))
-    if (failed(verifyBranch(report, branch, "branch " + std::to_string(index), getResultTypes())))
+    if (failed(verifyBranch(report, branch, "branch " + std::to_string(index),
+                            getResultTypes())))
       return failure();
   return success();
 }
 
 LogicalResult IfOp::verify() {
   Reporter report(*this);
-  return failure(failed(verifyBranch(report, getTrueBranch(), "true_branch", getResultTypes())) ||
+  return failure(failed(verifyBranch(report, getTrueBranch(), "true_branch",
+                                     getResultTypes())) ||
                  failed(verifyBranch(report, getFalseBranch(), "false_branch",
                                      getResultTypes())));
 }
@@ -74,13 +78,17 @@ LogicalResult MapOp::verify() {
     return report("has no operand, expected at least one");
   if (getComputation().getNumArguments() != getInputs().size())
     return report("computation takes ", getComputation().getNumArguments(),
-                  " arguments, expected one for each of the ", getInputs().size(), " operands");
-  FailureOr<ReturnOp> result = getReturn(report, getComputation(), "computation");
+                  " arguments, expected one for each of the ",
+                  getInputs().size(), " operands");
+  FailureOr<ReturnOp> result =
+      getReturn(report, getComputation(), "computation");
   if (failed(result))
     return failure();
   auto expected = RankedTensorType::get({}, getType().getElementType());
-  if (result->getNumOperands() != 1 || result->getOperand(0).getType() != expected)
-    return report("computation returns ", result->getOperandTypes(), ", expected ", expected);
+  if (result->getNumOperands() != 1 ||
+      result->getOperand(0).getType() != expected)
+    return report("computation returns ", result->getOperandTypes(),
+                  ", expected ", expected);
   return verifyDims(report, "dimensions", getDimensions(), getType().getRank());
 }
 
@@ -88,7 +96,8 @@ LogicalResult OptimizationBarrierOp::verify() {
   if (areCompatibleTypes(getOperand().getTypes(), getResultTypes()))
     return success();
   return Reporter(*this)("results have types ", getResultTypes(),
-                         ", expected those of the operands, ", getOperand().getTypes());
+                         ", expected those of the operands, ",
+                         getOperand().getTypes());
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,7 +105,8 @@ LogicalResult OptimizationBarrierOp::verify() {
 //===----------------------------------------------------------------------===//
 
 void CustomCallOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
   if (!getHasSideEffect())
     return;
   effects.emplace_back(MemoryEffects::Read::get());
@@ -105,23 +115,28 @@ void CustomCallOp::getEffects(
 
 /// One layout for each value: minor-to-major dims, a permutation.
 static LogicalResult verifyLayouts(const Reporter &report, StringRef name,
-                                   std::optional<ArrayAttr> layouts, TypeRange types) {
+                                   std::optional<ArrayAttr> layouts,
+                                   TypeRange types) {
   if (!layouts)
     return success();
   if (layouts->size() != types.size())
-    return report(name, " has ", layouts->size(), " entries, expected ", types.size());
+    return report(name, " has ", layouts->size(), " entries, expected ",
+                  types.size());
   for (auto [attr, type] : llvm::zip(*layouts, types)) {
     auto layout = dyn_cast<DenseIntElementsAttr>(attr);
     if (!layout || !layout.getElementType().isIndex())
-      return report(name, " holds ", attr, ", expected dense elements of index");
+      return report(name, " holds ", attr,
+                    ", expected dense elements of index");
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
       continue;
+    if (failed(verifyLength(report, name, layout.getNumElements(),
+                            tensor.getRank(), "its tensor")))
+      return failure();
     SmallVector<int64_t> dims;
     for (const APInt &dim : layout)
       dims.push_back(dim.getSExtValue());
-    if (failed(verifyLength(report, name, dims.size(), tensor.getRank(), "its tensor")) ||
-        failed(verifyDims(report, name, dims, tensor.getRank())))
+    if (failed(verifyDims(report, name, dims, tensor.getRank())))
       return failure();
   }
   return success();
@@ -133,29 +148,33 @@ LogicalResult CustomCallOp::verify() {
                            getInputs().getTypes())))
     return failure();
   std::optional<ArrayAttr> layouts = getResultLayouts();
-  bool isOneTuple = getNumResults() == 1 && isa<TupleType>(getResult(0).getType());
-  if (!isOneTuple &&
-      failed(verifyLayouts(report, "result_layouts", layouts, getResultTypes())))
+  bool isOneTuple =
+      getNumResults() == 1 && isa<TupleType>(getResult(0).getType());
+  if (!isOneTuple && failed(verifyLayouts(report, "result_layouts", layouts,
+                                          getResultTypes())))
     return failure();
-  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
+  for (auto alias :
+       getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
     if (alias.getOperandIndex() < 0 ||
         alias.getOperandIndex() >= static_cast<int64_t>(getInputs().size()))
-      return report("output_operand_aliases names operand ", alias.getOperandIndex(),
-                    ", but there are ", getInputs().size());
+      return report("output_operand_aliases names operand ",
+                    alias.getOperandIndex(), ", but there are ",
+                    getInputs().size());
   return success();
 }
 
 LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Reporter report(*this);
-  auto function =
-      symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
+  auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getDecompositionAttr());
   if (!function)
-    return report("decomposition @", getDecomposition(), " is not a function of this module");
+    return report("decomposition @", getDecomposition(),
+                  " is not a function of this module");
   if (!llvm::equal(function.getArgumentTypes(), getInputs().getTypes()) ||
       !llvm::equal(function.getResultTypes(), getResultTypes()))
     return report("decomposition @", getDecomposition(), " has type ",
-                  function.getFunctionType(), ", expected ", getInputs().getTypes(), " -> ",
-                  getResultTypes());
+                  function.getFunctionType(), ", expected ",
+                  getInputs().getTypes(), " -> ", getResultTypes());
   return success();
 }
 
@@ -163,9 +182,11 @@ LogicalResult GetTupleElementOp::verify() {
   Reporter report(*this);
   auto tuple = cast<TupleType>(getOperand().getType());
   if (getIndex() >= tuple.size())
-    return report("index is ", getIndex(), ", but the tuple has ", tuple.size(), " values");
+    return report("index is ", getIndex(), ", but the tuple has ", tuple.size(),
+                  " values");
   if (tuple.getType(getIndex()) != getType())
-    return report("result has type ", getType(), ", expected ", tuple.getType(getIndex()));
+    return report("result has type ", getType(), ", expected ",
+                  tuple.getType(getIndex()));
   return success();
 }
 
@@ -174,30 +195,48 @@ LogicalResult GetTupleElementOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static RankedTensorType getRankType(MLIRContext *context) {
-  return RankedTensorType::get({}, IntegerType::get(context, 32, IntegerType::Unsigned));
+  return RankedTensorType::get(
+      {}, IntegerType::get(context, 32, IntegerType::Unsigned));
 }
 
-LogicalResult PartitionIdOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                              Adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult PartitionIdOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location>, Adaptor,
+                                              SmallVectorImpl<Type> &types) {
   types.push_back(getRankType(context));
   return success();
 }
 
-LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                            Adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location>, Adaptor,
+                                            SmallVectorImpl<Type> &types) {
   types.push_back(getRankType(context));
   return success();
+}
+
+/// Most members that a collective may name.
+static constexpr int64_t kMaxMembers = 1 << 20;
+
+/// A splat may claim more members than any machine has.
+static LogicalResult verifyMemberCount(const Reporter &report, StringRef name,
+                                       DenseIntElementsAttr members) {
+  if (members.getNumElements() <= kMaxMembers)
+    return success();
+  return report(name, " has type ", members.getType(), ", which is more than ",
+                kMaxMembers, " numbers");
 }
 
 /// Dense groups are groups x members, no member twice; -1 pads short groups.
 /// Returns the size of the groups, `?` where they differ or a mesh says it.
-static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups) {
+static FailureOr<int64_t> verifyGroups(const Reporter &report,
+                                       Attribute groups) {
   auto dense = dyn_cast<DenseIntElementsAttr>(groups);
   if (!dense)
     return ShapedType::kDynamic;
   if (dense.getType().getRank() != 2)
-    return LogicalResult(
-        report("replica_groups has type ", dense.getType(), ", expected groups x members"));
+    return LogicalResult(report("replica_groups has type ", dense.getType(),
+                                ", expected groups x members"));
+  if (failed(verifyMemberCount(report, "replica_groups", dense)))
+    return failure();
   llvm::DenseSet<int64_t> seen;
   bool padded = false;
   for (const APInt &value : dense) {
@@ -207,38 +246,44 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups)
       continue;
     }
     if (member < 0)
-      return LogicalResult(report("replica_groups holds ", member, ", expected 0 or more"));
+      return LogicalResult(
+          report("replica_groups holds ", member, ", expected 0 or more"));
     if (!seen.insert(member).second)
-      return LogicalResult(report("replica_groups holds member ", member, " twice"));
+      return LogicalResult(
+          report("replica_groups holds member ", member, " twice"));
   }
-  return padded || dense.empty() ? ShapedType::kDynamic : dense.getType().getDimSize(1);
+  return padded || dense.empty() ? ShapedType::kDynamic
+                                 : dense.getType().getDimSize(1);
 }
 
 /// `operand`'s shape with dim `dim` multiplied and divided by group sizes.
-static LogicalResult verifyResized(const Reporter &report, Type operandType, Type resultType,
-                                   int64_t dim, int64_t factor, bool divide) {
-  auto operand = cast<RankedTensorType>(operandType), result = cast<RankedTensorType>(resultType);
+static LogicalResult verifyResized(const Reporter &report, Type operandType,
+                                   Type resultType, int64_t dim, int64_t factor,
+                                   bool divide) {
+  auto operand = cast<RankedTensorType>(operandType),
+       result = cast<RankedTensorType>(resultType);
   SmallVector<int64_t> expected(operand.getShape());
   int64_t &size = expected[dim];
   if (isDynamic(factor)) {
     size = ShapedType::kDynamic;
   } else if (!isDynamic(size)) {
     if (divide && size % factor)
-      return report("group size ", factor, " does not divide the ", size, " elements of dim ",
-                    dim);
+      return report("group size ", factor, " does not divide the ", size,
+                    " elements of dim ", dim);
     size = divide ? size / factor : size * factor;
   }
   return verifyShape(report, "result", result, expected);
 }
 
 /// As many results as operands, with equal element types.
-static LogicalResult verifySameCount(const Reporter &report, ValueRange operands,
-                                     TypeRange results) {
+static LogicalResult verifySameCount(const Reporter &report,
+                                     ValueRange operands, TypeRange results) {
   if (operands.empty() || operands.size() != results.size())
     return report("has ", operands.size(), " operands and ", results.size(),
                   " results, expected as many, and at least one");
   for (auto [operand, result] : llvm::zip(operands, results))
-    if (failed(verifyElementTypes(report, "operand", operand.getType(), "result", result)))
+    if (failed(verifyElementTypes(report, "operand", operand.getType(),
+                                  "result", result)))
       return failure();
   return success();
 }
@@ -246,13 +291,16 @@ static LogicalResult verifySameCount(const Reporter &report, ValueRange operands
 LogicalResult AllGatherOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
-  if (failed(size) || failed(verifySameCount(report, getOperands(), getResultTypes())))
+  if (failed(size) ||
+      failed(verifySameCount(report, getOperands(), getResultTypes())))
     return failure();
   int64_t dim = getAllGatherDim();
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes()))
-    if (failed(verifyDims(report, "all_gather_dim", dim,
-                          cast<RankedTensorType>(operand.getType()).getRank())) ||
-        failed(verifyResized(report, operand.getType(), result, dim, *size, /*divide=*/false)))
+    if (failed(
+            verifyDims(report, "all_gather_dim", dim,
+                       cast<RankedTensorType>(operand.getType()).getRank())) ||
+        failed(verifyResized(report, operand.getType(), result, dim, *size,
+                             /*divide=*/false)))
       return failure();
   return success();
 }
@@ -264,8 +312,9 @@ LogicalResult AllReduceOp::verify() {
       failed(verifyReducer(report, getComputation(), 1)))
     return failure();
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes()))
-    if (failed(verifyShape(report, "result", result,
-                           cast<RankedTensorType>(operand.getType()).getShape())))
+    if (failed(
+            verifyShape(report, "result", result,
+                        cast<RankedTensorType>(operand.getType()).getShape())))
       return failure();
   return success();
 }
@@ -275,21 +324,26 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
   int64_t dim = getScatterDimension();
   if (failed(size) || failed(verifyReducer(report, getComputation(), 1)) ||
-      failed(verifyElementTypes(report, "operand", getOperand().getType(), "result",
-                                getType())) ||
-      failed(verifyDims(report, "scatter_dimension", dim, getOperand().getType().getRank())))
+      failed(verifyElementTypes(report, "operand", getOperand().getType(),
+                                "result", getType())) ||
+      failed(verifyDims(report, "scatter_dimension", dim,
+                        getOperand().getType().getRank())))
     return failure();
-  return verifyResized(report, getOperand().getType(), getType(), dim, *size, /*divide=*/true);
+  return verifyResized(report, getOperand().getType(), getType(), dim, *size,
+                       /*divide=*/true);
 }
 
 LogicalResult AllToAllOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
-  if (failed(size) || failed(verifySameCount(report, getOperands(), getResultTypes())))
+  if (failed(size) ||
+      failed(verifySameCount(report, getOperands(), getResultTypes())))
     return failure();
-  int64_t split = getSplitDimension(), concat = getConcatDimension(), count = getSplitCount();
+  int64_t split = getSplitDimension(), concat = getConcatDimension(),
+          count = getSplitCount();
   if (count < 1 || !sizesAgree(count, *size))
-    return report("split_count is ", count, ", expected the group size ", toString(*size));
+    return report("split_count is ", count, ", expected the group size ",
+                  toString(*size));
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes())) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (failed(verifyDims(report, "split_dimension", split, type.getRank())) ||
@@ -298,8 +352,8 @@ LogicalResult AllToAllOp::verify() {
     SmallVector<int64_t> shape(type.getShape());
     if (!isDynamic(shape[split])) {
       if (shape[split] % count)
-        return report("split_count ", count, " does not divide the ", shape[split],
-                      " elements of dim ", split);
+        return report("split_count ", count, " does not divide the ",
+                      shape[split], " elements of dim ", split);
       shape[split] /= count;
     }
     if (!isDynamic(shape[concat]))
@@ -314,14 +368,18 @@ LogicalResult CollectivePermuteOp::verify() {
   Reporter report(*this);
   DenseIntElementsAttr pairs = getSourceTargetPairs();
   if (pairs.getType().getRank() != 2 || pairs.getType().getDimSize(1) != 2)
-    return report("source_target_pairs has type ", pairs.getType(), ", expected pairs x 2");
+    return report("source_target_pairs has type ", pairs.getType(),
+                  ", expected pairs x 2");
+  if (failed(verifyMemberCount(report, "source_target_pairs", pairs)))
+    return failure();
   llvm::DenseSet<int64_t> seen[2];
   for (auto [index, value] : llvm::enumerate(pairs.getValues<int64_t>())) {
     if (value < 0)
-      return report("source_target_pairs holds ", value, ", expected 0 or more");
+      return report("source_target_pairs holds ", value,
+                    ", expected 0 or more");
     if (!seen[index % 2].insert(value).second)
-      return report("source_target_pairs names ", index % 2 ? "target " : "source ", value,
-                    " twice");
+      return report("source_target_pairs names ",
+                    index % 2 ? "target " : "source ", value, " twice");
   }
   return success();
 }

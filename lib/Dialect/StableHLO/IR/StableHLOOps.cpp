@@ -27,9 +27,15 @@ namespace {
 /// Every op may move into a caller or a region of ours.
 struct StableHLOInliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
-  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
-  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Operation *, Operation *, bool) const final {
+    return true;
+  }
 };
 } // namespace
 
@@ -49,7 +55,8 @@ void StablehloDialect::initialize() {
   addInterfaces<StableHLOInliner>();
 }
 
-Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+Operation *StablehloDialect::materializeConstant(OpBuilder &builder,
+                                                 Attribute value, Type type,
                                                  Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
