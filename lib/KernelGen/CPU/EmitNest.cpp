@@ -41,6 +41,8 @@ public:
   void emit();
 
 private:
+  void emitBlocks();
+  void emitAll(const State &start);
   using Continue = std::function<void(const State &)>;
   using TileContinue = std::function<void(const State &, int64_t, Value)>;
 
@@ -92,6 +94,8 @@ private:
   Arith arith;
   SmallVector<Access *> all;
   Value panel; // scratch of the packed operand
+  int blocked = -1; // the hoisted dim that has steps, and the present step's size
+  Quantity blockSize;
 };
 } // namespace
 
@@ -373,9 +377,13 @@ SmallVector<Value> Emitter::emitStep(const State &state, const Tile &tile,
   size_t count = tile.rows * tile.columns * tile.vectors;
   SmallVector<Value> results(count * nest.outputs.size());
   std::map<std::tuple<size_t, int64_t, int64_t, int64_t>, Value> loaded;
-  for (int64_t vector : llvm::seq(tile.vectors))
-    for (int64_t row : llvm::seq(tile.rows))
+  // The longer side outermost: what is live beside the accumulators is the
+  // shorter one and a single value of the other.
+  bool rowsFirst = tile.rows > tile.vectors;
+  for (int64_t outer : llvm::seq(rowsFirst ? tile.rows : tile.vectors))
+    for (int64_t inner : llvm::seq(rowsFirst ? tile.vectors : tile.rows))
       for (int64_t column : llvm::seq(tile.columns)) {
+        int64_t row = rowsFirst ? outer : inner, vector = rowsFirst ? inner : outer;
         Value mask = vector + 1 == tile.vectors ? tile.mask : Value();
         SmallVector<Value> arguments;
         for (auto [i, input] : llvm::enumerate(nest.inputs)) {
@@ -433,7 +441,7 @@ SmallVector<Value> Emitter::emitReductions(size_t level, const State &state,
   int dim = s.reductions[level];
   if (s.vecReduces && dim == s.vec)
     return emitLaneReduction(state, tile, accumulators);
-  const Quantity &size = nest.dims[dim].size;
+  const Quantity &size = dim == blocked ? blockSize : nest.dims[dim].size;
   if (size.is(1))
     return emitReductions(level + 1, state, tile, accumulators);
   auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size), arith.index(1),
@@ -664,7 +672,7 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
   Quantity step = Quantity::of(s.vectors * s.lanes);
   for (int dim : llvm::reverse(dims)) {
     target.coef[dim] = step;
-    step = arith.mul(step, nest.dims[dim].size);
+    step = arith.mul(step, dim == blocked ? Quantity::of(s.block) : nest.dims[dim].size);
   }
   std::function<void(ArrayRef<int>, const State &, Value)> copy =
       [&](ArrayRef<int> rest, const State &from, Value to) {
@@ -677,7 +685,8 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
           }
           return;
         }
-        forSteps(rest.front(), Quantity::of(0), nest.dims[rest.front()].size, 1, from,
+        forSteps(rest.front(), Quantity::of(0),
+                 rest.front() == blocked ? blockSize : nest.dims[rest.front()].size, 1, from,
                  [&](const State &inner) {
                    Quantity moved = arith.mul(
                        arith.sub(inner.position[rest.front()], from.position[rest.front()]),
@@ -685,6 +694,40 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
                    copy(rest.drop_front(), inner, pointerAt(target, to, moved));
                  });
       };
+  // Against the lanes, element by element, the lanes outermost: reads then run
+  // along memory where a reduction dim does.
+  if (!input.coef[s.vec].is(1)) {
+    Quantity count = mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
+                          : Quantity::of(vectors * s.lanes);
+    State only = state;
+    for (auto [i, pointer] : llvm::enumerate(only.pointers))
+      if (i != inputAt(s.packed))
+        pointer = {};
+    std::function<void(ArrayRef<int>, const State &, Value)> scalars =
+        [&](ArrayRef<int> rest, const State &from, Value to) {
+          if (rest.empty()) {
+            Value value = load(input, from.pointers[inputAt(s.packed)], Quantity::of(0), 1, {});
+            return store(target, to, Quantity::of(0), value, 1, {});
+          }
+          int dim = rest.front();
+          Quantity size = dim == s.vec     ? count
+                          : dim == blocked ? blockSize
+                                           : nest.dims[dim].size;
+          forSteps(dim, Quantity::of(0), size, 1, from, [&](const State &inner) {
+            Quantity steps = arith.sub(inner.position[dim], from.position[dim]);
+            scalars(rest.drop_front(), inner,
+                    pointerAt(target, to, arith.mul(steps, target.coef[dim])));
+          });
+        };
+    SmallVector<int> order{s.vec};
+    order.append(dims);
+    scalars(order, only, panel);
+    State next = state;
+    next.pointers[inputAt(s.packed)] = panel;
+    input = target;
+    input.pointer = panel;
+    return next;
+  }
   // Only the operand itself moves while it is copied.
   State only = state;
   for (auto [i, pointer] : llvm::enumerate(only.pointers))
@@ -699,10 +742,54 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
 }
 
 void Emitter::emit() {
+  if (!s.hoisted.empty())
+    return emitBlocks();
   State start;
   for (Access *access : all)
     start.pointers.push_back(access->pointer);
   start.position.assign(nest.dims.size(), Quantity::of(0));
+  emitAll(start);
+}
+
+/// Hoisted reduction dims around everything; outputs are summed up in memory.
+void Emitter::emitBlocks() {
+  State start;
+  for (Access *access : all)
+    start.pointers.push_back(access->pointer);
+  start.position.assign(nest.dims.size(), Quantity::of(0));
+  SmallVector<int> parallel;
+  for (int dim : llvm::seq<int>(nest.dims.size()))
+    if (!nest.dims[dim].reduces)
+      parallel.push_back(dim);
+  for (auto [i, output] : llvm::enumerate(nest.outputs)) {
+    if (!nest.initial[i])
+      continue;
+    forDims(parallel, start, [&, i = i, &output = output](const State &state) {
+      store(output, state.pointers[outputAt(i)], Quantity::of(0), nest.initial[i], 1, {});
+    });
+    nest.initial[i] = {};
+  }
+  forDims(ArrayRef(s.hoisted).drop_back(), start, [&](const State &state) {
+    int dim = s.hoisted.back();
+    const Quantity &size = nest.dims[dim].size;
+    if (s.block == 1)
+      return forDims(dim, state, [&](const State &inner) { emitAll(inner); });
+    blocked = dim;
+    forSteps(dim, Quantity::of(0), size, s.block, state, [&](const State &inner) {
+      blockSize = Quantity::of(s.block);
+      if (!size.fixed || *size.fixed % s.block != 0) {
+        Quantity left = arith.sub(size, inner.position[dim]);
+        blockSize = Quantity::of(Value(
+            arith::MinSIOp::create(b, loc, arith.get(left), arith.index(s.block))));
+      }
+      emitAll(inner);
+    });
+    blocked = -1;
+  });
+}
+
+/// The outer loops and tiles, from `start`.
+void Emitter::emitAll(const State &start) {
   auto rows = [&](const State &state, const Continue &body, Tile &tile) {
     forTiles(s.row, s.rows, state, [&](const State &inner, int64_t count, Value) {
       tile.rows = count;
@@ -735,7 +822,8 @@ void Emitter::emit() {
   Quantity elements = Quantity::of(s.vectors * s.lanes);
   for (int dim : s.reductions)
     if (original.usesDim(dim))
-      elements = arith.mul(elements, nest.dims[dim].size);
+      elements = arith.mul(elements,
+                           dim == blocked ? Quantity::of(s.block) : nest.dims[dim].size);
   int64_t width = std::max(1u, stored(original.element).getIntOrFloatBitWidth() / 8);
   Quantity bytes = arith.mul(elements, Quantity::of(width));
   auto type = MemRefType::get({bytes.fixed ? *bytes.fixed : ShapedType::kDynamic},

@@ -87,6 +87,10 @@ struct Schedule {
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none
+  /// Reduction dims looped over outside everything else, with sums kept in
+  /// memory; the last of them in steps of `block`, which `reductions` walks.
+  llvm::SmallVector<int> hoisted;
+  int64_t block = 1;
 };
 
 /// Describes `main` (and `epilogue`, which reads main's only output elementwise)

@@ -112,7 +112,9 @@ struct Chooser {
   }
 
   void chooseTile(Schedule &s) const {
-    int64_t budget = bits == 512 ? 24 : 12;
+    // Accumulators, the shorter side of the tile, and one value of the longer.
+    int64_t registers = bits == 512 ? 32 : 16;
+    auto fits = [&](int64_t x, int64_t y) { return x * y + std::min(x, y) + 1 <= registers; };
     if (!contraction) {
       if (s.vecReduces) // several chains hide the latency of one
         s.vectors = std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
@@ -138,7 +140,7 @@ struct Chooser {
       double best = 1e300;
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
         for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8); ++columns) {
-          if (rows * columns > budget)
+          if (!fits(rows, columns))
             continue;
           double cost = tileCost(rows, columns, rowSize, columnSize);
           if (cost < best) {
@@ -160,7 +162,7 @@ struct Chooser {
     double best = 1e300;
     for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4); ++vectors)
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
-        if (rows * vectors > budget)
+        if (!fits(rows, vectors))
           continue;
         double cost = tileCost(rows, vectors, rowSize, vecSize);
         if (cost < best * 0.999) {
@@ -200,6 +202,55 @@ struct Chooser {
           panel <= (2 << 20))
         s.packed = i;
     }
+  }
+
+  /// Elements of the inputs that a tile's loops step over, without `except`.
+  int64_t footprint(ArrayRef<int> except) const {
+    int64_t total = 0;
+    for (const Access &input : nest.inputs) {
+      int64_t elements = 1;
+      for (int dim : llvm::seq<int>(nest.dims.size()))
+        if (input.usesDim(dim) && !llvm::is_contained(except, dim))
+          elements *= size(dim);
+      total += elements;
+    }
+    return total;
+  }
+
+  /// Small outputs of large inputs (gradients of weights): the inputs are cut
+  /// along reduction dims into pieces that stay in the second-level cache while
+  /// all outputs are added to.
+  void chooseBlocking(Schedule &s) const {
+    if (!contraction || nest.epilogue)
+      return;
+    int64_t outputs = 1, tile = s.rows * s.columns * (s.vecReduces ? 1 : s.vectors * s.lanes);
+    for (int dim : llvm::seq<int>(nest.dims.size()))
+      if (!nest.dims[dim].reduces)
+        outputs *= size(dim);
+    constexpr int64_t kCache = 96 << 10; // elements
+    if (outputs > kCache || outputs < 2 * tile || footprint({}) < 2 * kCache)
+      return;
+    SmallVector<int> reductions(s.reductions);
+    if (s.vecReduces)
+      reductions.pop_back();
+    SmallVector<int> hoisted;
+    for (int dim : reductions) {
+      hoisted.push_back(dim);
+      int64_t rest = footprint(hoisted);
+      if (rest > kCache)
+        continue;
+      s.block = std::clamp<int64_t>(kCache / std::max<int64_t>(rest, 1), 1, size(dim));
+      break;
+    }
+    if (hoisted.empty())
+      return;
+    s.hoisted = hoisted;
+    bool keepsLast = s.block > 1;
+    llvm::erase_if(s.reductions, [&](int dim) {
+      return llvm::is_contained(hoisted, dim) && !(keepsLast && dim == hoisted.back());
+    });
+    if (s.packed >= 0 && nest.inputs[s.packed].coef[s.vec].is(1))
+      s.packed = -1;
   }
 
   Schedule choose() {
@@ -255,6 +306,8 @@ struct Chooser {
     }
     if (s.vecReduces)
       s.reductions.push_back(s.vec);
+    if (s.lanes > 1)
+      chooseBlocking(s);
     return s;
   }
 };
