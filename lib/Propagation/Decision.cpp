@@ -68,7 +68,7 @@ struct Option {
 class Decider {
 public:
   Decider(const Problem &problem, const OpNode &op)
-      : problem(problem), op(op), view(op.rule) {}
+      : problem(problem), op(op), view(viewOf(problem, op)) {}
 
   SmallVector<FactorState, 8> run();
 

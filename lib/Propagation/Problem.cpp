@@ -89,42 +89,49 @@ ShardingRule propagation::identityRule(ArrayRef<int64_t> shape) {
   return rule;
 }
 
-MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map) {
+MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map, int64_t dimSize) {
   if (map.terms.empty())
     return MapKind::None;
-  if (map.isIdentity())
-    return MapKind::Identity;
   if (map.offset != 0 || map.baseDilation != 1)
     return MapKind::Window;
   int64_t inner = 1;
   for (const IndexTerm &term : llvm::reverse(map.terms)) {
     // Windows side by side are windows too: only a reshape keeps its blocks.
-    if (rule.factors[term.factor].size > 1 &&
-        (term.coefficient != inner || rule.factors[term.factor].kind == FactorKind::Reduction))
+    bool isSum = map.terms.size() > 1 && rule.factors[term.factor].kind == FactorKind::Reduction;
+    if (rule.factors[term.factor].size > 1 && (term.coefficient != inner || isSum))
       return MapKind::Window;
     inner *= rule.factors[term.factor].size;
   }
-  // Factors of size one do not change which elements are meant.
-  int64_t longer = llvm::count_if(map.terms, [&](const IndexTerm &term) {
-    return rule.factors[term.factor].size > 1;
-  });
-  return longer <= 1 && map.terms.size() == 1 ? MapKind::Identity
-                                              : MapKind::Merge;
+  // A slice from the beginning, a pad at the end.
+  if (inner != dimSize)
+    return MapKind::Window;
+  return map.terms.size() == 1 ? MapKind::Identity : MapKind::Merge;
 }
 
-RuleView::RuleView(const ShardingRule &rule) : rule(&rule) {
+RuleView propagation::viewOf(const Problem &problem, const OpNode &op) {
+  auto shapes = [&](ArrayRef<int64_t> tensors) {
+    SmallVector<ArrayRef<int64_t>, 4> result;
+    for (int64_t tensor : tensors)
+      result.push_back(tensor < 0 ? ArrayRef<int64_t>() : ArrayRef<int64_t>(problem.tensors[tensor].shape));
+    return result;
+  };
+  return RuleView(op.rule, shapes(op.operands), shapes(op.results));
+}
+
+RuleView::RuleView(const ShardingRule &rule, ArrayRef<ArrayRef<int64_t>> operandShapes,
+                   ArrayRef<ArrayRef<int64_t>> resultShapes)
+    : rule(&rule) {
   sizes = rule.factorSizes();
   for (const Factor &factor : rule.factors)
-    canCut.push_back(factor.size > 1 &&
-                     factor.kind != FactorKind::NeedReplication);
+    canCut.push_back(factor.size > 1 && factor.kind != FactorKind::NeedReplication);
   SmallVector<bool, 8> inOperands(sizes.size(), false),
       inResults(sizes.size(), false);
   bool exact = true, hasDims = false;
-  auto view = [&](const TensorRule &tensor, SmallVector<bool, 8> &used) {
+  auto view = [&](const TensorRule &tensor, ArrayRef<int64_t> shape, SmallVector<bool, 8> &used) {
     SmallVector<Dim, 4> dims;
-    for (const IndexMap &map : tensor.dims) {
+    for (auto [map, size] : llvm::zip(tensor.dims, shape)) {
       Dim &dim = dims.emplace_back();
-      dim.kind = kindOf(rule, map);
+      dim.kind = kindOf(rule, map, size);
       dim.factor = shardingFactorOf(rule, map).value_or(-1);
       exact &= dim.kind != MapKind::Window;
       for (const IndexTerm &term : map.terms) {
@@ -135,12 +142,12 @@ RuleView::RuleView(const ShardingRule &rule) : rule(&rule) {
     }
     return dims;
   };
-  for (const TensorRule &tensor : rule.operands) {
-    operands.push_back(view(tensor, inOperands));
+  for (auto [tensor, shape] : llvm::zip_equal(rule.operands, operandShapes)) {
+    operands.push_back(view(tensor, shape, inOperands));
     hasDims |= !tensor.dims.empty();
   }
-  for (const TensorRule &tensor : rule.results)
-    results.push_back(view(tensor, inResults));
+  for (auto [tensor, shape] : llvm::zip_equal(rule.results, resultShapes))
+    results.push_back(view(tensor, shape, inResults));
   bool passes = true;
   for (auto [i, factor] : llvm::enumerate(rule.factors)) {
     if (factor.size <= 1)

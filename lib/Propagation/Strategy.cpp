@@ -107,7 +107,7 @@ Propagator::Propagator(Problem &problem)
   views.reserve(problem.ops.size());
   slots.resize(problem.ops.size());
   for (auto [i, op] : llvm::enumerate(problem.ops)) {
-    const RuleView &view = views.emplace_back(op.rule);
+    const RuleView &view = views.emplace_back(viewOf(problem, op));
     auto addSlots = [&, i = i](ArrayRef<int64_t> tensors,
                         ArrayRef<TensorRule> rules,
                         ArrayRef<SmallVector<RuleView::Dim, 4>> dims,

@@ -42,6 +42,13 @@ private:
 
 static RankedTensorType tensorType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
+static SmallVector<ArrayRef<int64_t>> shapesOf(ValueRange values) {
+  SmallVector<ArrayRef<int64_t>> shapes;
+  for (Value value : values)
+    shapes.push_back(tensorType(value) ? tensorType(value).getShape() : ArrayRef<int64_t>());
+  return shapes;
+}
+
 LogicalResult Verifier::verifyLayout(Operation *op, const Twine &what, Value value,
                                      const TensorState &expected, const ShardingRule *rule,
                                      ArrayRef<RuleView::Dim> dims) {
@@ -73,7 +80,7 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
   if (factors.size() != (*rule)->factors.size())
     return op->emitOpError() << "has " << factors.size() << " factor shardings, but its rule has "
                              << (*rule)->factors.size() << ": " << (*rule)->str();
-  RuleView view(**rule);
+  RuleView view(**rule, shapesOf(op->getOperands()), shapesOf(op->getResults()));
   SmallVector<FactorState, 8> states;
   SmallVector<int64_t> used;
   for (auto [i, attr] : llvm::enumerate(factors.getAsRange<spmd::DimShardingAttr>())) {

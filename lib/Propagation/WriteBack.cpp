@@ -74,8 +74,7 @@ spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source, ShardingAttr t
                                     builder.getStringAttr(reason));
   op->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
   if (explain) {
-    InFlightDiagnostic remark = op->emitRemark("moves ")
-        << int64_t(bytesMoved(p.problem, from, to)) << " bytes: " << reason;
+    InFlightDiagnostic remark = emitRemark(loc) << "moves " << int64_t(bytesMoved(p.problem, from, to)) << " bytes: " << reason;
     for (const TensorState *state : {&from, &to})
       for (const DimState &dim : state->dims)
         for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
@@ -125,7 +124,7 @@ static std::string describeOperand(Operation *op, unsigned number) {
 }
 
 void Writer::writeRuled(Operation *op, const OpNode &node) {
-  RuleView view(node.rule);
+  RuleView view = viewOf(p.problem, node);
   SmallVector<FactorState, 8> factors = decideFactors(p.problem, node);
   SmallVector<Attribute> attrs;
   for (const FactorState &factor : factors)
@@ -156,7 +155,7 @@ LogicalResult Writer::writeGathered(Operation *op) {
       gathered += bytesMoved(p.problem, state, TensorState::open(state.shape, state.elementBytes));
     }
   if (gathered > 0) {
-    InFlightDiagnostic diag = noFallback ? op->emitError() : op->emitRemark();
+    InFlightDiagnostic diag = noFallback ? emitError(op->getLoc()) : emitRemark(op->getLoc());
     diag << "gathered: '" << op->getName().getStringRef() << "' at " << userLocation(op->getLoc())
          << " has no sharding rule, " << int64_t(gathered) << " bytes";
     if (noFallback)

@@ -86,11 +86,14 @@ ShardingRule identityRule(llvm::ArrayRef<int64_t> shape);
 /// How a dim follows its map: the same elements, whole blocks of them, or an
 /// interval that reaches out or is shifted.
 enum class MapKind { None, Identity, Merge, Window };
-MapKind kindOf(const ShardingRule &rule, const IndexMap &map);
+MapKind kindOf(const ShardingRule &rule, const IndexMap &map, int64_t dimSize);
 
 /// What a rule allows, worked out once for an op.
 struct RuleView {
-  explicit RuleView(const ShardingRule &rule);
+  /// Shapes are those of the op's operands and results; empty for those without
+  /// dims.
+  RuleView(const ShardingRule &rule, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandShapes,
+           llvm::ArrayRef<llvm::ArrayRef<int64_t>> resultShapes);
 
   struct Dim {
     int64_t factor = -1; ///< the factor it is cut along, -1 for none
@@ -106,6 +109,8 @@ struct RuleView {
   bool isPassThrough = false; ///< nothing is reduced, repeated or shifted
   bool isBroadcast = false;   ///< a result has a factor that no operand has
 };
+
+RuleView viewOf(const Problem &problem, const OpNode &op);
 
 /// Boundaries for a factor from those of a dim, and back. Balanced where
 /// following the dim would leave the work on few ranks.

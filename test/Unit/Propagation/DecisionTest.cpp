@@ -59,7 +59,7 @@ TEST(Decision, OneSetOfBoundariesForAllOperands) {
   problem.annotate(c, 0, {0}, {6, 4});
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 4}));
-  RuleView view(op.rule);
+  RuleView view = viewOf(problem, op);
   EXPECT_FALSE(sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0, problem.tensors[a])));
   EXPECT_TRUE(sameLayout(problem.tensors[b], impliedOperand(problem, view, factors, 1, problem.tensors[b])));
 }
@@ -72,7 +72,7 @@ TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
   problem.annotate(b, 0, {0}, {6, 2});
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 2}));
-  RuleView view(op.rule);
+  RuleView view = viewOf(problem, op);
   EXPECT_TRUE(sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0, problem.tensors[a])));
 }
 
@@ -83,7 +83,7 @@ TEST(Decision, ReshapeMovesToWholeBlocks) {
   problem.annotate(a, 0, {0}, {1, 3});
   problem.annotate(b, 0, {0}, {7, 17});
   auto factors = decideFactors(problem, op);
-  RuleView view(op.rule);
+  RuleView view = viewOf(problem, op);
   TensorState made = impliedResult(problem, view, factors, 0, problem.tensors[b]);
   EXPECT_EQ(made.dims[0].bounds.indices()[1] % 6, 0);
 }
