@@ -65,6 +65,15 @@ private:
   void store(const Access &access, Value pointer, Quantity offset, Value value,
              int64_t lanes, Value mask);
   Value lanePointers(const Access &access, Value pointer, const Quantity &step);
+  /// One instruction where registers are wide enough to have it.
+  static bool hasScatter(Type element, int64_t lanes) {
+    unsigned bits = element.getIntOrFloatBitWidth();
+    return bits >= 32 && bits * lanes == 512;
+  }
+  Value allLanes() {
+    auto type = VectorType::get({s.lanes}, b.getI1Type());
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true));
+  }
 
   // Tiles.
   void emitTile(const State &state, const Tile &tile);
@@ -302,6 +311,10 @@ Value Emitter::load(const Access &access, Value pointer, Quantity offset, int64_
     for (int64_t lane : llvm::seq(lanes))
       order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
     result = vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
+  } else if (hasScatter(element, lanes)) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    result = LLVM::masked_gather::create(b, loc, type, lanePointers(access, pointer, step),
+                                         allLanes(), ValueRange{zero}, bytes);
   } else {
     SmallVector<Value> elements;
     for (int64_t lane : llvm::seq(lanes)) {
@@ -338,9 +351,9 @@ void Emitter::store(const Access &access, Value pointer, Quantity offset, Value 
       LLVM::StoreOp::create(b, loc, value, pointer, bytes);
     return;
   }
-  if (mask) {
-    LLVM::masked_scatter::create(b, loc, value, lanePointers(access, pointer, step), mask,
-                                 bytes);
+  if (mask || hasScatter(element, lanes)) {
+    LLVM::masked_scatter::create(b, loc, value, lanePointers(access, pointer, step),
+                                 mask ? mask : allLanes(), bytes);
     return;
   }
   for (int64_t lane : llvm::seq(lanes)) {

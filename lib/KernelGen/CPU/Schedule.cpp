@@ -82,6 +82,9 @@ struct Chooser {
       for (const Access &input : nest.epilogueInputs)
         perVector += loadCost(input, dim, lanes) / reductions;
     }
+    // Without unit stride in the result, sums cannot be kept in memory by blocks.
+    if (contraction && !reduces && !nest.stores()[0].coef[dim].is(1))
+      perVector += 1;
     double effective = double(count) / llvm::divideCeil(count, lanes);
     return perVector / effective;
   }
@@ -221,7 +224,8 @@ struct Chooser {
   /// along reduction dims into pieces that stay in the second-level cache while
   /// all outputs are added to.
   void chooseBlocking(Schedule &s) const {
-    if (!contraction || nest.epilogue)
+    if (!contraction || nest.epilogue ||
+        (!s.vecReduces && !nest.outputs[0].coef[s.vec].is(1)))
       return;
     int64_t outputs = 1, tile = s.rows * s.columns * (s.vecReduces ? 1 : s.vectors * s.lanes);
     for (int dim : llvm::seq<int>(nest.dims.size()))
