@@ -11,9 +11,9 @@ spmd.mesh @mesh = <["x"=2]>
 //       CHECK:   return %[[ALL]], %[[ALL]]
 func.func @same_twice(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>})
     -> (tensor<8xf32>, tensor<8xf32>) attributes {spmd.local_view} {
-  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] reason "first" on @mesh
+  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] reason "first" on @mesh
       : tensor<4xf32> -> tensor<8xf32>
-  %1 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] reason "second" on @mesh
+  %1 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] reason "second" on @mesh
       : tensor<4xf32> -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
@@ -84,7 +84,7 @@ func.func @out_of_a_loop(
     stablehlo.return %more : tensor<i1>
   } do {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
-    %grown = spmd.halo_exchange %coefficients [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]
+    %grown = spmd.halo_exchange %coefficients [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]
         fill %zero : tensor<f32> on @mesh : tensor<4xf32> -> tensor<5xf32>
     %sum = spmd.all_reduce sum %state along ["x"] on @mesh : tensor<4xf32>
     %below = stablehlo.slice %grown [0:4] : (tensor<5xf32>) -> tensor<4xf32>

@@ -136,7 +136,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @overlap(%x: tensor<5xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: ranks 0 and 1 own boxes that overlap: [0, 5) and [3, 8)}}
   // expected-note @+1 {{each element is to be owned along the axes once, or as the same box by several ranks}}
-  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:5, 3:8] -> [0:8, 0:8]>] on @mesh
+  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:5, 3:8] -> [0:8, 0:8]>] on @mesh
       : tensor<5xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -148,7 +148,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @gap(%x: tensor<3xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
   // expected-note @+1 {{each element is to be owned}}
-  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:3, 5:8] -> [0:8, 0:8]>] on @mesh
+  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:3, 5:8] -> [0:8, 0:8]>] on @mesh
       : tensor<3xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -161,8 +161,8 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<8x8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
   // expected-note @+1 {{each element is to be owned}}
-  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>,
-                           #spmd.dim_exchange<dim 1 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh
+  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>,
+                           <dim 1 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh
       : tensor<4x4xf32> -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -173,7 +173,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @static_but_uneven(%x: tensor<5xf32>) -> tensor<9xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a source of type 'tensor<5xf32>' with 5 elements in dim 0, but coordinate 1 along "x" owns [5, 9), 4 elements; a dim in which ranks differ is '?'}}
-  %0 = spmd.all_gather %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:5, 5:9] -> [0:9, 0:9]>] on @mesh
+  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:5, 5:9] -> [0:9, 0:9]>] on @mesh
       : tensor<5xf32> -> tensor<9xf32>
   return %0 : tensor<9xf32>
 }
@@ -184,7 +184,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @wrong_result_size(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a result of type 'tensor<6xf32>' with 6 elements in dim 0, but coordinate 0 along "x" needs [0, 5), 5 elements}}
-  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 3:8]>] on @mesh
+  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 3:8]>] on @mesh
       : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -195,7 +195,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @no_fill(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{needs [-1, 5) of dim 0 at coordinate 0, outside the domain [0, 8), but has no fill value; add 'fill'}}
-  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>] on @mesh
+  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>] on @mesh
       : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -206,7 +206,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @fill_of_another_type(%x: tensor<4xf32>, %zero: tensor<i32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a fill value of type 'tensor<i32>', expected 'tensor<f32>'}}
-  %0 = spmd.halo_exchange %x [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
+  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
       fill %zero : tensor<i32> on @mesh : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -230,7 +230,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_of_different_boxes(%x: tensor<4xf32>) -> tensor<2xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{combines along "x", but ranks own different parts of dim 0 along it; partial values are to be of the same box}}
-  %0 = spmd.reduce_scatter sum %x along ["x"] [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:2, 4:6]>] on @mesh
+  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:4, 4:8] -> [0:2, 4:6]>] on @mesh
       : tensor<4xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
@@ -241,7 +241,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_more_than_there_is(%x: tensor<8xf32>) -> tensor<5xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{keeps [4, 9) of dim 0 at coordinate 1, which is not inside the combined [0, 8)}}
-  %0 = spmd.reduce_scatter sum %x along ["x"] [#spmd.dim_exchange<dim 0 along ["x"] : [0:8, 0:8] -> [0:5, 4:9]>] on @mesh
+  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:5, 4:9]>] on @mesh
       : tensor<8xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }

@@ -71,15 +71,15 @@ TEST_F(AnalysisTest, CommunicationAddsKeepsAndRemovesAxes) {
   func::FuncOp function = parse(R"(
     func.func @f(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}], partial = {"y" = sum}>})
         -> (tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>) attributes {spmd.local_view} {
-      %gathered = spmd.all_gather %a [#spmd.dim_exchange<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
+      %gathered = spmd.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
           : tensor<2xf32> -> tensor<4xf32>
-      %reversed = spmd.rebalance %a [#spmd.dim_exchange<dim 0 along ["x"] : [0:2, 2:4] -> [2:4, 0:2]>] on @mesh
+      %reversed = spmd.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4] -> [2:4, 0:2]>] on @mesh
           : tensor<2xf32> -> tensor<2xf32>
       %reduced = spmd.all_reduce sum %a along ["y"] on @mesh : tensor<2xf32>
-      %whole = spmd.all_gather %reduced [#spmd.dim_exchange<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
+      %whole = spmd.all_gather %reduced [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
           : tensor<2xf32> -> tensor<4xf32>
       %scattered = spmd.reduce_scatter sum %whole along ["x"]
-          [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<4xf32> -> tensor<2xf32>
+          [<dim 0 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<4xf32> -> tensor<2xf32>
       return %gathered, %reversed, %reduced, %whole, %scattered
           : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
     })");
@@ -145,7 +145,7 @@ TEST_F(AnalysisTest, SizesAreFollowedToTheirTables) {
                  %b: tensor<?xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>})
         -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) attributes {spmd.local_view} {
       %0 = stablehlo.add %a, %a : tensor<?xf32>
-      %1 = spmd.rebalance %0 [#spmd.dim_exchange<dim 0 along ["x"] : [0:5, 5:7] -> [0:4, 4:7]>] on @mesh
+      %1 = spmd.rebalance %0 [<dim 0 along ["x"] : [0:5, 5:7] -> [0:4, 4:7]>] on @mesh
           : tensor<?xf32> -> tensor<?xf32>
       return %0, %1, %b : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
     })");
@@ -165,7 +165,7 @@ TEST_F(AnalysisTest, BytesThatLeaveARank) {
                  %u: tensor<?xf64> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [5, 2]}]>},
                  %z: tensor<f32>) attributes {spmd.local_view} {
       // One row of 8 floats each way, in each of three columns of the mesh.
-      %0 = spmd.halo_exchange %a [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
+      %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
           fill %z : tensor<f32> reason "window of 3" on @mesh : tensor<4x8xf32> -> tensor<6x8xf32> loc("model.py":3:4)
       // Three groups of two ranks: 2 * 1 * 32 floats each.
       %1 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4x8xf32>
@@ -173,7 +173,7 @@ TEST_F(AnalysisTest, BytesThatLeaveARank) {
       %2 = spmd.all_reduce sum %u along ["y"] on @mesh : tensor<?xf64>
       // Two groups of three ranks: 2 * 32 floats each.
       %3 = spmd.reduce_scatter sum %a along ["y"]
-          [#spmd.dim_exchange<dim 1 along ["y"] : [0:8, 0:8, 0:8] -> [0:3, 3:6, 6:8]>] on @mesh
+          [<dim 1 along ["y"] : [0:8, 0:8, 0:8] -> [0:3, 3:6, 6:8]>] on @mesh
           : tensor<4x8xf32> -> tensor<4x?xf32>
       return
     })");
