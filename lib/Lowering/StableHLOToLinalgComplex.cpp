@@ -6,10 +6,10 @@
 // complex division" (1962).
 //
 //===----------------------------------------------------------------------===//
+#include "ScalarMath.h"
 #include "StableHLOToLinalgComplex.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace shardc::lowering;
@@ -17,13 +17,6 @@ using namespace shardc::lowering;
 using ScalarBuilder = ImplicitLocOpBuilder;
 
 namespace {
-// Floats with operators, so that a formula reads like one.
-struct Real {
-  ScalarBuilder *b;
-  Value v;
-
-  Real of(double number) const { return {b, numberConstant(*b, v.getType(), number)}; }
-};
 struct Complex {
   Real re, im;
 
@@ -35,41 +28,11 @@ struct Complex {
     return complex::CreateOp::create(*re.b, ComplexType::get(re.v.getType()), re.v, im.v);
   }
 };
-} // namespace
 
-static Real operator+(Real x, Real y) { return {x.b, arith::AddFOp::create(*x.b, x.v, y.v)}; }
-static Real operator-(Real x, Real y) { return {x.b, arith::SubFOp::create(*x.b, x.v, y.v)}; }
-static Real operator*(Real x, Real y) { return {x.b, arith::MulFOp::create(*x.b, x.v, y.v)}; }
-static Real operator/(Real x, Real y) { return {x.b, arith::DivFOp::create(*x.b, x.v, y.v)}; }
-static Real operator-(Real x) { return {x.b, arith::NegFOp::create(*x.b, x.v)}; }
-
-template <typename MathOp>
-static Real function(Real x) {
-  return {x.b, MathOp::create(*x.b, x.v)};
-}
-static Real abs(Real x) { return function<math::AbsFOp>(x); }
-static Real sqrt(Real x) { return function<math::SqrtOp>(x); }
-static Real exp(Real x) { return function<math::ExpOp>(x); }
-static Real expm1(Real x) { return function<math::ExpM1Op>(x); }
-static Real log(Real x) { return function<math::LogOp>(x); }
-static Real log1p(Real x) { return function<math::Log1pOp>(x); }
-static Real sin(Real x) { return function<math::SinOp>(x); }
-static Real cos(Real x) { return function<math::CosOp>(x); }
-static Real atan2(Real y, Real x) { return {x.b, math::Atan2Op::create(*x.b, y.v, x.v)}; }
-static Real copySign(Real x, Real sign) {
-  return {x.b, math::CopySignOp::create(*x.b, x.v, sign.v)};
-}
-static Real larger(Real x, Real y) { return {x.b, arith::MaximumFOp::create(*x.b, x.v, y.v)}; }
-static Real smaller(Real x, Real y) { return {x.b, arith::MinimumFOp::create(*x.b, x.v, y.v)}; }
-static Value compare(arith::CmpFPredicate how, Real x, Real y) {
-  return arith::CmpFOp::create(*x.b, how, x.v, y.v);
-}
-static Real choose(Value condition, Real x, Real y) {
-  return {x.b, arith::SelectOp::create(*x.b, condition, x.v, y.v)};
-}
-static Complex choose(Value condition, Complex x, Complex y) {
+Complex choose(Value condition, Complex x, Complex y) {
   return {choose(condition, x.re, y.re), choose(condition, x.im, y.im)};
 }
+} // namespace
 
 static Complex multiply(Complex x, Complex y) {
   return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
@@ -159,7 +122,7 @@ static Real sinhOf(Real x) {
 // tanh(x + iy) = (t(1 + s²) + i s) / (1 + t²s²) with s = tan y, t = tanh x,
 // written with sin and cos so that no tangent overflows.
 static Complex hyperbolicTangent(Complex x) {
-  Real t = function<math::TanhOp>(x.re);
+  Real t = tanh(x.re);
   Real s = sin(x.im), c = cos(x.im);
   Real below = c * c + t * t * s * s;
   Real sech2 = x.re.of(1) / (coshOf(x.re) * coshOf(x.re));
@@ -198,6 +161,9 @@ UNARY(complexRsqrt, divide({x.re.of(1), x.re.of(0)}, squareRoot(x)).value())
 UNARY(complexSine, sine(x).value())
 UNARY(complexCosine, cosine(x).value())
 UNARY(complexTan, divide(sine(x), cosine(x)).value())
+UNARY(complexSinh, (Complex{sinhOf(x.re) * cos(x.im), coshOf(x.re) * sin(x.im)}).value())
+UNARY(complexCosh, (Complex{coshOf(x.re) * cos(x.im), sinhOf(x.re) * sin(x.im)}).value())
+UNARY(complexConjugate, (Complex{x.re, -x.im}).value())
 UNARY(complexTanh, hyperbolicTangent(x).value())
 UNARY(complexLogistic,
       divide({x.re.of(1), x.re.of(0)},

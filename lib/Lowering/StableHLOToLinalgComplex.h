@@ -31,6 +31,9 @@ mlir::Value complexSine(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexCosine(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexTan(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexTanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSinh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexCosh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexConjugate(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexLogistic(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 /// The modulus, a float.
 mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);

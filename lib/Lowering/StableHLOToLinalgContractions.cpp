@@ -43,23 +43,26 @@ static Value widen(ImplicitLocOpBuilder &b, Value value, Type source, Type targe
   return nullptr;
 }
 
-// acc + lhs·rhs.
-static Value multiplyAdd(ImplicitLocOpBuilder &b, Value acc, Value lhs, Value rhs) {
-  Type type = acc.getType();
-  if (isa<FloatType>(type)) {
-    Value product = arith::MulFOp::create(b, lhs, rhs);
-    return arith::AddFOp::create(b, acc, product);
-  }
-  if (isa<ComplexType>(type)) {
-    Value product = complexMultiply(b, {lhs, rhs});
-    return complexAdd(b, {acc, product});
-  }
-  if (type.isInteger(1)) {
-    Value product = arith::AndIOp::create(b, lhs, rhs);
-    return arith::OrIOp::create(b, acc, product);
-  }
-  Value product = arith::MulIOp::create(b, lhs, rhs);
-  return arith::AddIOp::create(b, acc, product);
+static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  Type type = lhs.getType();
+  if (isa<FloatType>(type))
+    return arith::MulFOp::create(b, lhs, rhs);
+  if (isa<ComplexType>(type))
+    return complexMultiply(b, {lhs, rhs});
+  if (type.isInteger(1))
+    return arith::AndIOp::create(b, lhs, rhs);
+  return arith::MulIOp::create(b, lhs, rhs);
+}
+
+static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  Type type = lhs.getType();
+  if (isa<FloatType>(type))
+    return arith::AddFOp::create(b, lhs, rhs);
+  if (isa<ComplexType>(type))
+    return complexAdd(b, {lhs, rhs});
+  if (type.isInteger(1))
+    return arith::OrIOp::create(b, lhs, rhs);
+  return arith::AddIOp::create(b, lhs, rhs);
 }
 
 // Sum of products over `maps`, of element type `element`; null after an error.
@@ -71,13 +74,18 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
   Type lhsSource = elementType(op->getOperand(0).getType());
   Type rhsSource = elementType(op->getOperand(1).getType());
   bool ok = true;
-  Value start = l.filled(sizes, l.zero(accumulator));
+  // An outer product adds nothing up: it is elementwise, and writes only.
+  bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  Value start = sums ? l.filled(sizes, l.zero(accumulator)) : l.empty(sizes, accumulator);
   Value sum = l.generic({lhs, rhs}, start, maps, iterators,
                         [&](ValueRange args) -> SmallVector<Value> {
                           Value x = widen(b, args[0], lhsSource, accumulator);
                           Value y = widen(b, args[1], rhsSource, accumulator);
                           ok = x && y;
-                          return {ok ? multiplyAdd(b, args[2], x, y) : args[2]};
+                          if (!ok)
+                            return {args[2]};
+                          Value product = multiply(b, x, y);
+                          return {sums ? add(b, args[2], product) : product};
                         })
                   .front();
   if (!ok) {

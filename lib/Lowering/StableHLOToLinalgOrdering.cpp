@@ -83,7 +83,8 @@ Value LineSorter::merge(ValueRange line, Value order, Value spare, Value chunk, 
     Value takeRight = arith::AndIOp::create(b, hasRight, either);
     Value taken = arith::SelectOp::create(b, takeRight, rightPosition, leftPosition);
     Value to = arith::AddIOp::create(b, start, step[0]);
-    Value stored = tensor::InsertOp::create(b, taken, now[2], to);
+    Value word = arith::IndexCastOp::create(b, b.getI64Type(), taken);
+    Value stored = tensor::InsertOp::create(b, word, now[2], to);
     Value leftNext = arith::AddIOp::create(b, left, one);
     Value rightNext = arith::AddIOp::create(b, right, one);
     return SmallVector<Value>{arith::SelectOp::create(b, takeRight, left, leftNext),
@@ -117,8 +118,8 @@ SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order, Value spar
     Value merged = l.loops(OpFoldResult(chunks), now[1], [&](ValueRange chunk, ValueRange spares) {
       return SmallVector<Value>{merge(line, now[0], spares[0], chunk[0], width)};
     })[0];
-    Value copied = l.map(merged, now[0], [](ValueRange args) -> SmallVector<Value> {
-      return {args[0]};
+    Value copied = l.map(merged, now[0], [&](ValueRange args) -> SmallVector<Value> {
+      return {arith::IndexCastOp::create(b, b.getIndexType(), args[0]).getResult()};
     });
     return SmallVector<Value>{copied, merged};
   });
@@ -134,8 +135,9 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
   if (indexType)
     carried.push_back(l.empty(kept, indexType));
   size_t count = carried.size();
+  // Of different types, or CSE would make one buffer of the two.
   carried.push_back(l.empty(sizes[dim], b.getIndexType()));
-  carried.push_back(l.empty(sizes[dim], b.getIndexType()));
+  carried.push_back(l.empty(sizes[dim], b.getI64Type()));
   SmallVector<Value> results = l.loops(lines, carried, [&](ValueRange line, ValueRange now) {
     SmallVector<Value> sorted = sortLine(line, now[count], now[count + 1]);
     SmallVector<Value> next =

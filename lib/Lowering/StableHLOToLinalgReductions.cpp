@@ -92,13 +92,15 @@ static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer, 
                                    size_t elements, ArrayRef<OpFoldResult> sizes,
                                    ValueRange initValues, ArrayRef<AffineMap> maps,
                                    ArrayRef<utils::IteratorType> iterators) {
-  SmallVector<Value> outs;
-  for (Value init : reducer.init(initValues))
-    outs.push_back(l.filled(sizes, init));
+  SmallVector<Value> init = reducer.init(initValues), outs;
+  // Where nothing is reduced the generic is elementwise, and writes only.
+  bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  for (Value value : init)
+    outs.push_back(reduces ? l.filled(sizes, value) : l.empty(sizes, value.getType()));
   bool ok = true;
   SmallVector<Value> sums =
       l.generic(ins, outs, maps, iterators, [&](ValueRange args) -> SmallVector<Value> {
-        ValueRange accumulators = args.drop_front(ins.size());
+        ValueRange accumulators = reduces ? args.drop_front(ins.size()) : ValueRange(init);
         SmallVector<Value> next = reducer.combine(accumulators, args.take_front(elements));
         ok = next.size() == outs.size();
         return ok ? next : SmallVector<Value>(accumulators);
