@@ -13,7 +13,6 @@
 #include <exception>
 #include <system_error>
 #ifdef __linux__
-#include <pthread.h>
 #include <sched.h>
 #endif
 
@@ -48,8 +47,12 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-/// Binds the calling thread to the `index`-th core that this process may use.
-static void pinToCore([[maybe_unused]] int64_t index) {
+/// Moves the calling thread to the `index`-th core that this process may use,
+/// and, unless `bind`, lets it go again: threads wake up on the core of the one
+/// that woke them, and those that wait for each other there look busy enough
+/// for the system to leave them.
+static void moveToCore([[maybe_unused]] int64_t index,
+                       [[maybe_unused]] bool bind) {
 #ifdef __linux__
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
@@ -58,10 +61,14 @@ static void pinToCore([[maybe_unused]] int64_t index) {
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &allowed) || at++ != index % cores)
       continue;
+    if (!bind && sched_getcpu() == core)
+      return;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
-    pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    if (!bind)
+      sched_setaffinity(0, sizeof(allowed), &allowed);
     return;
   }
 #endif
@@ -69,7 +76,7 @@ static void pinToCore([[maybe_unused]] int64_t index) {
 
 void World::serve(int64_t rank) {
   if (options.pin)
-    pinToCore(rank);
+    moveToCore(rank, /*bind=*/true);
   int64_t seen = 0;
   while (true) {
     void *const *inputs, *const *outputs;
@@ -84,6 +91,8 @@ void World::serve(int64_t rank) {
       inputs = job.inputs ? job.inputs[rank] : nullptr;
       outputs = job.outputs ? job.outputs[rank] : nullptr;
     }
+    if (!options.pin)
+      moveToCore(rank, /*bind=*/false);
     runSteps(*contexts[rank], inputs, outputs);
     std::lock_guard lock(mutex);
     back[rank] = 1;

@@ -43,10 +43,13 @@ static uint64_t stampOf(const Ticket &ticket) {
 LocalGroup::LocalGroup(int64_t size, Options options,
                        std::function<std::string(int64_t, bool)> describe)
     : options(options), describe(std::move(describe)) {
-  // With a core for each rank the other side is about to act: spin for some
-  // microseconds. Otherwise it may need this core: give it away a few times.
+  // With a core for each rank the other side is about to act: spin for a
+  // microsecond or two. It may sit on this very core all the same, then
+  // spinning keeps it from acting: soon give the core away instead, a few
+  // times.
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  spins = size <= cores ? 2000 : 0;
+  spins = size <= cores ? 50 : 0;
+  yields = size <= cores ? 30 : 4;
   for (int64_t i = 0; i < size; ++i)
     ranks.push_back(std::make_unique<LocalComm>(*this, i));
 }
@@ -188,7 +191,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
       if (done())
         return true;
     }
-    for (int i = 0; i < 4; ++i) {
+    for (unsigned i = 0; i < group.yields; ++i) {
       std::this_thread::yield();
       if (done())
         return true;

@@ -70,7 +70,7 @@ private:
   Options options;
   std::function<std::string(int64_t, bool)> describe;
   std::vector<std::unique_ptr<LocalComm>> ranks;
-  unsigned spins;
+  unsigned spins, yields; ///< before a rank that waits goes to sleep
   std::atomic<bool> failedFlag{false};
   mutable std::mutex mutex; ///< guards firstFailure
   Failure firstFailure;
