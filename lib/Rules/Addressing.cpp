@@ -23,8 +23,10 @@ static int64_t positionOf(ArrayRef<int64_t> list, int64_t value) {
 
 static FailureOr<ShardingRule> gatherRule(stablehlo::GatherOp op) {
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
-  ArrayRef<int64_t> operandShape = shapeOf(op.getOperand()), indexShape = shapeOf(op.getStartIndices()),
-                    resultShape = shapeOf(op.getResult()), sliceSizes = op.getSliceSizes();
+  ArrayRef<int64_t> operandShape = shapeOf(op.getOperand()),
+                    indexShape = shapeOf(op.getStartIndices()),
+                    resultShape = shapeOf(op.getResult()),
+                    sliceSizes = op.getSliceSizes();
   ShardingRule rule;
   TensorRule operand, indices, result;
   SmallVector<IndexMap> batch;
@@ -42,7 +44,8 @@ static FailureOr<ShardingRule> gatherRule(stablehlo::GatherOp op) {
   for (auto [d, size] : llvm::enumerate(operandShape)) {
     int64_t batching = positionOf(dims.getOperandBatchingDims(), d);
     if (batching >= 0) {
-      operand.dims.push_back(indices.dims[dims.getStartIndicesBatchingDims()[batching]]);
+      operand.dims.push_back(
+          indices.dims[dims.getStartIndicesBatchingDims()[batching]]);
       continue;
     }
     if (positionOf(dims.getCollapsedSliceDims(), d) >= 0) {
@@ -50,8 +53,10 @@ static FailureOr<ShardingRule> gatherRule(stablehlo::GatherOp op) {
       continue;
     }
     bool passes = sliceSizes[d] == size;
-    operand.dims.push_back(passes ? passingDim(rule, size) : wholeDim(rule, size));
-    offsets.push_back(passes ? operand.dims.back() : wholeDim(rule, sliceSizes[d]));
+    operand.dims.push_back(passes ? passingDim(rule, size)
+                                  : wholeDim(rule, size));
+    offsets.push_back(passes ? operand.dims.back()
+                             : wholeDim(rule, sliceSizes[d]));
   }
 
   size_t nextBatch = 0, nextOffset = 0;
@@ -69,10 +74,12 @@ static FailureOr<ShardingRule> gatherRule(stablehlo::GatherOp op) {
 }
 
 /// Slices of a cut dim are as large as the local dim.
-static LocalResults localizeGather(stablehlo::GatherOp op, Localization &localization) {
+static LocalResults localizeGather(stablehlo::GatherOp op,
+                                   Localization &localization) {
   OpBuilder &builder = localization.builder();
   Value operand = localization.operands()[0];
-  ArrayRef<int64_t> batching = op.getDimensionNumbers().getOperandBatchingDims();
+  ArrayRef<int64_t> batching =
+      op.getDimensionNumbers().getOperandBatchingDims();
   SmallVector<int64_t> sliceSizes(op.getSliceSizes());
   SmallVector<OpFoldResult> sizes;
   bool isStatic = true;
@@ -95,8 +102,9 @@ static LocalResults localizeGather(stablehlo::GatherOp op, Localization &localiz
     if (!ShapedType::isDynamic(sliceSizes[d]))
       sizes[d] = builder.getIndexAttr(sliceSizes[d]);
   Value local = stablehlo::DynamicGatherOp::create(
-      builder, op.getLoc(), localization.resultType(0), operand, localization.operands()[1],
-      shapeTensor(builder, op.getLoc(), sizes), op.getDimensionNumbers(), op.getIndicesAreSorted());
+      builder, op.getLoc(), localization.resultType(0), operand,
+      localization.operands()[1], shapeTensor(builder, op.getLoc(), sizes),
+      op.getDimensionNumbers(), op.getIndicesAreSorted());
   return SmallVector<Value>{local};
 }
 
@@ -111,8 +119,10 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   unsigned count = op.getInputs().size();
   if (count == 0)
     return failure();
-  std::optional<spmd::ReductionKind> kind = recogniseReduction(op.getUpdateComputation(), count);
-  ArrayRef<int64_t> inputShape = shapeOf(op.getInputs()[0]), indexShape = shapeOf(op.getScatterIndices()),
+  std::optional<spmd::ReductionKind> kind =
+      recogniseReduction(op.getUpdateComputation(), count);
+  ArrayRef<int64_t> inputShape = shapeOf(op.getInputs()[0]),
+                    indexShape = shapeOf(op.getScatterIndices()),
                     updateShape = shapeOf(op.getUpdates()[0]);
   ShardingRule rule;
   TensorRule input, indices, updates;
@@ -125,7 +135,8 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
     if (positionOf(dims.getScatterIndicesBatchingDims(), d) >= 0)
       indices.dims.push_back(passingDim(rule, size));
     else if (kind)
-      indices.dims.push_back(IndexMap::identity(rule.addFactor(size, FactorKind::Reduction, *kind)));
+      indices.dims.push_back(IndexMap::identity(
+          rule.addFactor(size, FactorKind::Reduction, *kind)));
     else
       indices.dims.push_back(wholeDim(rule, size));
     batch.push_back(indices.dims.back());
@@ -137,7 +148,8 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   for (auto [d, size] : llvm::enumerate(inputShape)) {
     int64_t batching = positionOf(dims.getInputBatchingDims(), d);
     if (batching >= 0) {
-      input.dims.push_back(indices.dims[dims.getScatterIndicesBatchingDims()[batching]]);
+      input.dims.push_back(
+          indices.dims[dims.getScatterIndicesBatchingDims()[batching]]);
       continue;
     }
     if (positionOf(dims.getInsertedWindowDims(), d) >= 0) {
@@ -147,8 +159,10 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
     if (windows.size() >= dims.getUpdateWindowDims().size())
       return failure();
     int64_t window = updateShape[dims.getUpdateWindowDims()[windows.size()]];
-    bool passes = window == size && positionOf(dims.getScatterDimsToOperandDims(), d) < 0;
-    input.dims.push_back(passes ? passingDim(rule, size) : wholeDim(rule, size));
+    bool passes =
+        window == size && positionOf(dims.getScatterDimsToOperandDims(), d) < 0;
+    input.dims.push_back(passes ? passingDim(rule, size)
+                                : wholeDim(rule, size));
     windows.push_back(passes ? input.dims.back() : wholeDim(rule, window));
   }
 
@@ -170,15 +184,18 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
 
 /// Each rank scatters its updates: into the inputs where doing so on every rank
 /// counts nothing twice, else into neutral elements, and the inputs come last.
-static LocalResults localizeScatter(stablehlo::ScatterOp op, Localization &localization) {
+static LocalResults localizeScatter(stablehlo::ScatterOp op,
+                                    Localization &localization) {
   if (!localization.isPartial())
     return localizeByCloning(op, localization);
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
-  std::optional<spmd::ReductionKind> kind = recogniseReduction(op.getUpdateComputation(), count);
+  std::optional<spmd::ReductionKind> kind =
+      recogniseReduction(op.getUpdateComputation(), count);
   if (!kind)
-    return op.emitOpError("has a body that cannot be combined over ranks, but a dim of its indices is cut");
+    return op.emitOpError("has a body that cannot be combined over ranks, but "
+                          "a dim of its indices is cut");
 
   bool inputsComeLast = !isIdempotent(*kind);
   SmallVector<Value> operands(localization.operands());
@@ -186,16 +203,20 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op, Localization &local
     RankedTensorType type = localization.resultType(i);
     Value neutral = neutralElement(builder, loc, *kind, type.getElementType());
     if (!neutral)
-      return op.emitOpError() << "combines " << type.getElementType() << ", for which there is no neutral element of '"
-                              << spmd::stringifyReductionKind(*kind) << "'; make its indices whole";
-    operands[i] = broadcastScalar(builder, loc, neutral, type, resultSizes(localization, i));
+      return op.emitOpError() << "combines " << type.getElementType()
+                              << ", for which there is no neutral element of '"
+                              << spmd::stringifyReductionKind(*kind)
+                              << "'; make its indices whole";
+    operands[i] = broadcastScalar(builder, loc, neutral, type,
+                                  resultSizes(localization, i));
   }
   Operation *local = cloneLocal(op, localization, operands);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
     Value total = localization.completeReduction(local->getResult(i), i);
     if (inputsComeLast && !isNeutral(op.getInputs()[i], *kind)) {
-      Value input = castTo(builder, loc, localization.operands()[i], cast<RankedTensorType>(total.getType()));
+      Value input = castTo(builder, loc, localization.operands()[i],
+                           cast<RankedTensorType>(total.getType()));
       total = combine(builder, loc, *kind, input, total);
     }
     results.push_back(total);

@@ -36,14 +36,16 @@ static FailureOr<ShardingRule> elementwiseRule(Operation *op) {
 
 namespace {
 // Fallback models: one instance serves all ops of all dialects with the trait.
-struct ElementwiseRule : ShardingRuleOpInterface::FallbackModel<ElementwiseRule> {
+struct ElementwiseRule
+    : ShardingRuleOpInterface::FallbackModel<ElementwiseRule> {
   FailureOr<ShardingRule> getShardingRule(Operation *op) const {
     if (!hasStaticShapes(op))
       return failure();
     return elementwiseRule(op);
   }
 };
-struct ElementwiseLocalize : LocalizeOpInterface::FallbackModel<ElementwiseLocalize> {
+struct ElementwiseLocalize
+    : LocalizeOpInterface::FallbackModel<ElementwiseLocalize> {
   LocalResults localize(Operation *op, Localization &localization) const {
     return localizeByCloning(op, localization);
   }
@@ -56,10 +58,13 @@ struct ElementwiseLocalize : LocalizeOpInterface::FallbackModel<ElementwiseLocal
 
 /// Leading dims pass; where widths differ, the narrower type's last dim holds
 /// the parts of one element and stays whole.
-static FailureOr<ShardingRule> bitcastConvertRule(stablehlo::BitcastConvertOp op) {
-  ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+static FailureOr<ShardingRule>
+bitcastConvertRule(stablehlo::BitcastConvertOp op) {
+  ArrayRef<int64_t> from = shapeOf(op.getOperand()),
+                    to = shapeOf(op.getResult());
   size_t common = std::min(from.size(), to.size());
-  if (std::max(from.size(), to.size()) > common + 1 || from.take_front(common) != to.take_front(common))
+  if (std::max(from.size(), to.size()) > common + 1 ||
+      from.take_front(common) != to.take_front(common))
     return failure();
   ShardingRule rule;
   TensorRule shared = newFactors(rule, from.take_front(common));
@@ -73,7 +78,8 @@ static FailureOr<ShardingRule> bitcastConvertRule(stablehlo::BitcastConvertOp op
 }
 
 /// Each operand with its result, apart from the others.
-static FailureOr<ShardingRule> optimizationBarrierRule(stablehlo::OptimizationBarrierOp op) {
+static FailureOr<ShardingRule>
+optimizationBarrierRule(stablehlo::OptimizationBarrierOp op) {
   ShardingRule rule;
   for (Value operand : op->getOperands()) {
     rule.operands.push_back(newFactors(rule, shapeOf(operand)));
@@ -83,8 +89,9 @@ static FailureOr<ShardingRule> optimizationBarrierRule(stablehlo::OptimizationBa
 }
 
 void rules::attachElementwise(MLIRContext *context, StringRef dialect) {
-  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect(dialect))
-    if (name.hasTrait<stablehlo::ElementwiseTrait>())
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == dialect &&
+        name.hasTrait<stablehlo::ElementwiseTrait>())
       name.attachInterface<ElementwiseRule, ElementwiseLocalize>();
   if (dialect != stablehlo::StablehloDialect::getDialectNamespace())
     return;

@@ -16,7 +16,8 @@ static FailureOr<ShardingRule> sliceRule(stablehlo::SliceOp op) {
   ShardingRule rule;
   rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
   TensorRule &operand = rule.operands.emplace_back(rule.results[0]);
-  for (auto [map, start, stride] : llvm::zip(operand.dims, op.getStartIndices(), op.getStrides())) {
+  for (auto [map, start, stride] :
+       llvm::zip(operand.dims, op.getStartIndices(), op.getStrides())) {
     map.terms[0].coefficient = stride;
     map.offset = start;
   }
@@ -24,11 +25,13 @@ static FailureOr<ShardingRule> sliceRule(stablehlo::SliceOp op) {
 }
 
 /// Cut dims arrive sliced but for the stride.
-static LocalResults localizeSlice(stablehlo::SliceOp op, Localization &localization) {
+static LocalResults localizeSlice(stablehlo::SliceOp op,
+                                  Localization &localization) {
   OpBuilder &builder = localization.builder();
   RankedTensorType type = localization.resultType(0);
   Value operand = localization.operands()[0];
-  SmallVector<int64_t> starts(op.getStartIndices()), limits(op.getLimitIndices());
+  SmallVector<int64_t> starts(op.getStartIndices()),
+      limits(op.getLimitIndices());
   ArrayRef<int64_t> strides = op.getStrides(), sizes = shapeOf(op.getOperand());
   bool changes = false;
   for (size_t d = 0; d < starts.size(); ++d) {
@@ -42,16 +45,18 @@ static LocalResults localizeSlice(stablehlo::SliceOp op, Localization &localizat
   }
   if (!changes)
     return SmallVector<Value>{castTo(builder, op.getLoc(), operand, type)};
-  if (type.hasStaticShape() && cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
+  if (type.hasStaticShape() &&
+      cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
     auto local = cast<stablehlo::SliceOp>(cloneLocal(op, localization));
     local.setStartIndices(starts);
     local.setLimitIndices(limits);
     return SmallVector<Value>{local.getResult()};
   }
   SmallVector<OpFoldResult> sizesNow = resultSizes(localization, 0);
-  Value local = tensor::ExtractSliceOp::create(builder, op.getLoc(), type, operand,
-                                               getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
-                                               getAsIndexOpFoldResult(op.getContext(), strides));
+  Value local = tensor::ExtractSliceOp::create(
+      builder, op.getLoc(), type, operand,
+      getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
+      getAsIndexOpFoldResult(op.getContext(), strides));
   return SmallVector<Value>{local};
 }
 
@@ -63,7 +68,8 @@ static FailureOr<ShardingRule> padRule(stablehlo::PadOp op) {
   ShardingRule rule;
   rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
   TensorRule operand = rule.results[0];
-  for (auto [map, low, interior] : llvm::zip(operand.dims, op.getEdgePaddingLow(), op.getInteriorPadding())) {
+  for (auto [map, low, interior] : llvm::zip(
+           operand.dims, op.getEdgePaddingLow(), op.getInteriorPadding())) {
     map.offset = -low;
     map.baseDilation = interior + 1;
   }
@@ -74,8 +80,10 @@ static FailureOr<ShardingRule> padRule(stablehlo::PadOp op) {
 }
 
 /// Cut dims arrive padded.
-static LocalResults localizePad(stablehlo::PadOp op, Localization &localization) {
-  SmallVector<int64_t> low(op.getEdgePaddingLow()), high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
+static LocalResults localizePad(stablehlo::PadOp op,
+                                Localization &localization) {
+  SmallVector<int64_t> low(op.getEdgePaddingLow()),
+      high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   bool changes = false;
   for (size_t d = 0; d < low.size(); ++d) {
     if (localization.isOperandDimLocal(0, d))
@@ -83,7 +91,8 @@ static LocalResults localizePad(stablehlo::PadOp op, Localization &localization)
     changes |= low[d] != 0 || high[d] != 0 || interior[d] != 0;
   }
   if (!changes)
-    return SmallVector<Value>{castTo(localization.builder(), op.getLoc(), localization.operands()[0],
+    return SmallVector<Value>{castTo(localization.builder(), op.getLoc(),
+                                     localization.operands()[0],
                                      localization.resultType(0))};
   auto local = cast<stablehlo::PadOp>(cloneLocal(op, localization));
   local.setEdgePaddingLow(low);
@@ -111,7 +120,8 @@ static FailureOr<ShardingRule> concatenateRule(stablehlo::ConcatenateOp op) {
   return rule;
 }
 
-static LocalResults localizeConcatenate(stablehlo::ConcatenateOp op, Localization &localization) {
+static LocalResults localizeConcatenate(stablehlo::ConcatenateOp op,
+                                        Localization &localization) {
   int64_t dim = op.getDimension();
   SmallVector<Value> parts;
   for (Value operand : localization.operands())
@@ -121,7 +131,8 @@ static LocalResults localizeConcatenate(stablehlo::ConcatenateOp op, Localizatio
     parts.push_back(localization.operands().front());
   RankedTensorType type = localization.resultType(0);
   if (parts.size() == 1)
-    return SmallVector<Value>{castTo(localization.builder(), op.getLoc(), parts[0], type)};
+    return SmallVector<Value>{
+        castTo(localization.builder(), op.getLoc(), parts[0], type)};
   return SmallVector<Value>(cloneLocal(op, localization, parts)->getResults());
 }
 
@@ -133,9 +144,12 @@ static LocalResults localizeConcatenate(stablehlo::ConcatenateOp op, Localizatio
 static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
   ShardingRule rule;
   TensorRule operand, result;
-  for (auto [size, part] : llvm::zip(shapeOf(op.getOperand()), op.getSliceSizes())) {
-    operand.dims.push_back(size == part ? passingDim(rule, size) : wholeDim(rule, size));
-    result.dims.push_back(size == part ? operand.dims.back() : wholeDim(rule, part));
+  for (auto [size, part] :
+       llvm::zip(shapeOf(op.getOperand()), op.getSliceSizes())) {
+    operand.dims.push_back(size == part ? passingDim(rule, size)
+                                        : wholeDim(rule, size));
+    result.dims.push_back(size == part ? operand.dims.back()
+                                       : wholeDim(rule, part));
   }
   rule.operands.push_back(operand);
   rule.operands.append(op.getStartIndices().size(), TensorRule());
@@ -145,12 +159,14 @@ static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
 
 /// The start of a slice of `size` of a dim of `extent` elements, clamped, as an
 /// index.
-static OpFoldResult clampedStart(OpBuilder &builder, Location loc, Value start, int64_t extent, int64_t size) {
+static OpFoldResult clampedStart(OpBuilder &builder, Location loc, Value start,
+                                 int64_t extent, int64_t size) {
   auto scalar = RankedTensorType::get({}, builder.getI64Type());
   if (start.getType() != scalar)
     start = stablehlo::ConvertOp::create(builder, loc, scalar, start);
   Value element = tensor::ExtractOp::create(builder, loc, start, ValueRange());
-  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element);
+  Value index =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value last = arith::ConstantIndexOp::create(builder, loc, extent - size);
   Value raised = arith::MaxSIOp::create(builder, loc, index, zero);
@@ -159,33 +175,44 @@ static OpFoldResult clampedStart(OpBuilder &builder, Location loc, Value start, 
 
 /// Sizes of slices are attributes: where a cut dim's size is not known, the
 /// slice is one of the tensor dialect.
-static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op, Localization &localization) {
+static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
+                                         Localization &localization) {
   RankedTensorType type = localization.resultType(0);
   Value operand = localization.operands()[0];
-  if (type.hasStaticShape() && cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
+  if (type.hasStaticShape() &&
+      cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
     auto local = cast<stablehlo::DynamicSliceOp>(cloneLocal(op, localization));
     local.setSliceSizes(type.getShape());
     return SmallVector<Value>{local.getResult()};
   }
   OpBuilder &builder = localization.builder();
-  ArrayRef<int64_t> extents = shapeOf(op.getOperand()), sizes = op.getSliceSizes();
-  SmallVector<OpFoldResult> offsets, strides(sizes.size(), builder.getIndexAttr(1));
+  ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
+                    sizes = op.getSliceSizes();
+  SmallVector<OpFoldResult> offsets,
+      strides(sizes.size(), builder.getIndexAttr(1));
   for (size_t d = 0; d < sizes.size(); ++d)
-    offsets.push_back(extents[d] == sizes[d] ? OpFoldResult(builder.getIndexAttr(0))
-                                             : clampedStart(builder, op.getLoc(), localization.operands()[1 + d],
-                                                            extents[d], sizes[d]));
-  Value local = tensor::ExtractSliceOp::create(builder, op.getLoc(), type, operand, offsets,
-                                               resultSizes(localization, 0), strides);
+    offsets.push_back(extents[d] == sizes[d]
+                          ? OpFoldResult(builder.getIndexAttr(0))
+                          : clampedStart(builder, op.getLoc(),
+                                         localization.operands()[1 + d],
+                                         extents[d], sizes[d]));
+  Value local = tensor::ExtractSliceOp::create(
+      builder, op.getLoc(), type, operand, offsets,
+      resultSizes(localization, 0), strides);
   return SmallVector<Value>{local};
 }
 
 /// Dims replaced whole pass; the others are whole.
-static FailureOr<ShardingRule> dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
+static FailureOr<ShardingRule>
+dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
   ShardingRule rule;
   TensorRule operand, update;
-  for (auto [size, part] : llvm::zip(shapeOf(op.getOperand()), shapeOf(op.getUpdate()))) {
-    operand.dims.push_back(size == part ? passingDim(rule, size) : wholeDim(rule, size));
-    update.dims.push_back(size == part ? operand.dims.back() : wholeDim(rule, part));
+  for (auto [size, part] :
+       llvm::zip(shapeOf(op.getOperand()), shapeOf(op.getUpdate()))) {
+    operand.dims.push_back(size == part ? passingDim(rule, size)
+                                        : wholeDim(rule, size));
+    update.dims.push_back(size == part ? operand.dims.back()
+                                       : wholeDim(rule, part));
   }
   rule.operands = {operand, update};
   rule.operands.append(op.getStartIndices().size(), TensorRule());
@@ -196,7 +223,9 @@ static FailureOr<ShardingRule> dynamicUpdateSliceRule(stablehlo::DynamicUpdateSl
 void rules::attachParts(MLIRContext *context) {
   attach<stablehlo::SliceOp, sliceRule, localizeSlice>(context);
   attach<stablehlo::PadOp, padRule, localizePad>(context);
-  attach<stablehlo::ConcatenateOp, concatenateRule, localizeConcatenate>(context);
-  attach<stablehlo::DynamicSliceOp, dynamicSliceRule, localizeDynamicSlice>(context);
+  attach<stablehlo::ConcatenateOp, concatenateRule, localizeConcatenate>(
+      context);
+  attach<stablehlo::DynamicSliceOp, dynamicSliceRule, localizeDynamicSlice>(
+      context);
   attach<stablehlo::DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
 }

@@ -34,7 +34,8 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
 /// Each rank reduces its part. Where using the initial value on every rank
 /// would count it several times, ranks start from the neutral element instead
 /// and the initial value comes last.
-static LocalResults localizeReduce(stablehlo::ReduceOp op, Localization &localization) {
+static LocalResults localizeReduce(stablehlo::ReduceOp op,
+                                   Localization &localization) {
   if (!localization.isPartial())
     return localizeByCloning(op, localization);
   OpBuilder &builder = localization.builder();
@@ -42,7 +43,8 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op, Localization &localiz
   unsigned count = op.getInputs().size();
   std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), count);
   if (!kind)
-    return op.emitOpError("has a body that cannot be reduced over ranks, but a reduced dim is cut");
+    return op.emitOpError("has a body that cannot be reduced over ranks, but a "
+                          "reduced dim is cut");
 
   SmallVector<Value> operands(localization.operands());
   SmallVector<bool> initComesLast(count, false);
@@ -51,10 +53,14 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op, Localization &localiz
       if (isNeutral(op.getInitValues()[i], *kind))
         continue;
       auto type = cast<RankedTensorType>(operands[count + i].getType());
-      Value neutral = neutralElement(builder, loc, *kind, type.getElementType());
+      Value neutral =
+          neutralElement(builder, loc, *kind, type.getElementType());
       if (!neutral)
-        return op.emitOpError() << "reduces " << type.getElementType() << ", for which there is no neutral element of '"
-                                << spmd::stringifyReductionKind(*kind) << "'; make the reduced dims whole";
+        return op.emitOpError()
+               << "reduces " << type.getElementType()
+               << ", for which there is no neutral element of '"
+               << spmd::stringifyReductionKind(*kind)
+               << "'; make the reduced dims whole";
       operands[count + i] = neutral;
       initComesLast[i] = true;
     }
@@ -64,8 +70,10 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op, Localization &localiz
   for (unsigned i = 0; i < count; ++i) {
     Value total = localization.completeReduction(local->getResult(i), i);
     if (initComesLast[i]) {
-      Value init = broadcastScalar(builder, loc, localization.operands()[count + i],
-                                   cast<RankedTensorType>(total.getType()), resultSizes(localization, i));
+      Value init =
+          broadcastScalar(builder, loc, localization.operands()[count + i],
+                          cast<RankedTensorType>(total.getType()),
+                          resultSizes(localization, i));
       total = combine(builder, loc, *kind, init, total);
     }
     results.push_back(total);

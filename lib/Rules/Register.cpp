@@ -17,24 +17,28 @@ struct ChloRules : DialectExtensionBase {
     rules::attachElementwise(context, "chlo");
     rules::attachTopK(context);
   }
-  std::unique_ptr<DialectExtensionBase> clone() const override { return std::make_unique<ChloRules>(*this); }
+  std::unique_ptr<DialectExtensionBase> clone() const override {
+    return std::make_unique<ChloRules>(*this);
+  }
 };
 } // namespace
 
 void shardc::registerShardingRules(DialectRegistry &registry) {
   // Local forms are built of these as well.
   registry.insert<arith::ArithDialect, tensor::TensorDialect>();
-  registry.addExtension(+[](MLIRContext *context, stablehlo::StablehloDialect *dialect) {
-    rules::attachElementwise(context, dialect->getNamespace());
-    rules::attachAddressing(context);
-    rules::attachContractions(context);
-    rules::attachParts(context);
-    rules::attachReductions(context);
-    rules::attachReshape(context);
-    rules::attachShapes(context);
-    rules::attachSources(context);
-    rules::attachWholeDims(context);
-    rules::attachWindows(context);
-  });
-  registry.addExtension(TypeID::get<ChloRules>(), std::make_unique<ChloRules>());
+  registry.addExtension(
+      +[](MLIRContext *context, stablehlo::StablehloDialect *dialect) {
+        rules::attachElementwise(context, dialect->getNamespace());
+        rules::attachAddressing(context);
+        rules::attachContractions(context);
+        rules::attachParts(context);
+        rules::attachReductions(context);
+        rules::attachReshape(context);
+        rules::attachShapes(context);
+        rules::attachSources(context);
+        rules::attachWholeDims(context);
+        rules::attachWindows(context);
+      });
+  registry.addExtension(TypeID::get<ChloRules>(),
+                        std::make_unique<ChloRules>());
 }

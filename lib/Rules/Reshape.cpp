@@ -6,8 +6,8 @@
 //     12      -> 3x4      a=3 b=4:  [4a + b] -> [a, b]
 //     3x4     -> 12       a=3 b=4:  [a, b] -> [4a + b], b whole
 //     4x6     -> 8x3      a=4 b=2 c=3:  [a, 3b + c] -> [2a + b, c]
-//     6x4     -> 4x6      a=2 and, whole, 3, 4, 2, 6:  [3a + r, s] -> [2a + t, u]
-//     2x3x8   -> 3x2x8    only the 8 is shared; 2, 3, 3, 2 are whole
+//     6x4     -> 4x6      a=2 and, whole, 3, 4, 2, 6:  [3a + r, s] -> [2a + t,
+//     u] 2x3x8   -> 3x2x8    only the 8 is shared; 2, 3, 3, 2 are whole
 //
 //===----------------------------------------------------------------------===//
 #include "RuleUtils.h"
@@ -27,7 +27,9 @@ namespace {
 /// One of the two shapes on its way to factors: the factors of each dim so far,
 /// major to minor, and what is left of the current dim.
 struct Side {
-  explicit Side(ArrayRef<int64_t> shape) : shape(shape), factors(shape.size()) { skipUnits(); }
+  explicit Side(ArrayRef<int64_t> shape) : shape(shape), factors(shape.size()) {
+    skipUnits();
+  }
 
   bool done() const { return dim == shape.size(); }
   /// Gives the current dim a factor of `size`, which divides what is left.
@@ -75,8 +77,10 @@ static FailureOr<ShardingRule> reshapeRule(stablehlo::ReshapeOp op) {
   Side from(shapeOf(op.getOperand())), to(shapeOf(op.getResult()));
   ShardingRule rule;
   if (llvm::is_contained(from.shape, 0)) {
-    rule.operands.push_back(newFactors(rule, from.shape, FactorKind::NeedReplication));
-    rule.results.push_back(newFactors(rule, to.shape, FactorKind::NeedReplication));
+    rule.operands.push_back(
+        newFactors(rule, from.shape, FactorKind::NeedReplication));
+    rule.results.push_back(
+        newFactors(rule, to.shape, FactorKind::NeedReplication));
     return rule;
   }
   while (!from.done() && !to.done()) {
@@ -90,7 +94,8 @@ static FailureOr<ShardingRule> reshapeRule(stablehlo::ReshapeOp op) {
     // No common factor until both have the same elements left.
     do {
       Side &longer = from.volume() >= to.volume() ? from : to;
-      longer.take(rule.addFactor(longer.left, FactorKind::NeedReplication), longer.left);
+      longer.take(rule.addFactor(longer.left, FactorKind::NeedReplication),
+                  longer.left);
     } while (from.volume() != to.volume());
   }
   auto mergeAll = [&](const Side &side) {
@@ -104,7 +109,8 @@ static FailureOr<ShardingRule> reshapeRule(stablehlo::ReshapeOp op) {
   // A minor part of a result dim cannot be cut: its elements would not be one
   // block.
   for (const IndexMap &map : rule.results[0].dims)
-    for (const IndexTerm &term : llvm::drop_begin(map.terms, map.terms.empty() ? 0 : 1))
+    for (const IndexTerm &term :
+         llvm::drop_begin(map.terms, map.terms.empty() ? 0 : 1))
       rule.factors[term.factor].kind = FactorKind::NeedReplication;
   return rule;
 }
@@ -116,16 +122,19 @@ static FailureOr<ShardingRule> reshapeRule(stablehlo::ReshapeOp op) {
 /// True if a term of `map` after the first is cut.
 static bool isCutInside(const IndexMap &map, Localization &localization) {
   return llvm::any_of(llvm::drop_begin(map.terms, map.terms.empty() ? 0 : 1),
-                      [&](const IndexTerm &term) { return localization.isSharded(term.factor); });
+                      [&](const IndexTerm &term) {
+                        return localization.isSharded(term.factor);
+                      });
 }
 
-static Value reshapeTo(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
-                       ArrayRef<OpFoldResult> sizes) {
+static Value reshapeTo(OpBuilder &builder, Location loc, Value value,
+                       RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
   if (value.getType() == type)
     return value;
   if (type.hasStaticShape())
     return stablehlo::ReshapeOp::create(builder, loc, type, value);
-  return stablehlo::DynamicReshapeOp::create(builder, loc, type, value, shapeTensor(builder, loc, sizes));
+  return stablehlo::DynamicReshapeOp::create(builder, loc, type, value,
+                                             shapeTensor(builder, loc, sizes));
 }
 
 static RankedTensorType typeOf(Type elementType, ArrayRef<OpFoldResult> sizes) {
@@ -139,7 +148,8 @@ static RankedTensorType typeOf(Type elementType, ArrayRef<OpFoldResult> sizes) {
 /// needed elements are no block, the operand holds the hull) and drops what
 /// this rank does not need. With sizes s of factors of extent f, the dim is
 /// padded to s0 * f1 * f2 ..., split, and cut to s0, s1, s2 ...
-static Value takeApart(Operation *op, Localization &localization, Value operand) {
+static Value takeApart(Operation *op, Localization &localization,
+                       Value operand) {
   OpBuilder &builder = localization.builder();
   Location loc = op->getLoc();
   Type elementType = cast<RankedTensorType>(operand.getType()).getElementType();
@@ -148,14 +158,17 @@ static Value takeApart(Operation *op, Localization &localization, Value operand)
     if (std::optional<int64_t> constant = getConstantIntValue(size))
       return builder.getIndexAttr(*constant * factor);
     Value scale = arith::ConstantIndexOp::create(builder, loc, factor);
-    return arith::MulIOp::create(builder, loc, cast<Value>(size), scale).getResult();
+    return arith::MulIOp::create(builder, loc, cast<Value>(size), scale)
+        .getResult();
   };
   auto minus = [&](OpFoldResult lhs, OpFoldResult rhs) -> OpFoldResult {
-    std::optional<int64_t> a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+    std::optional<int64_t> a = getConstantIntValue(lhs),
+                           b = getConstantIntValue(rhs);
     if (a && b)
       return builder.getIndexAttr(*a - *b);
-    return arith::SubIOp::create(builder, loc, getValueOrCreateConstantIndexOp(builder, loc, lhs),
-                                 getValueOrCreateConstantIndexOp(builder, loc, rhs))
+    return arith::SubIOp::create(
+               builder, loc, getValueOrCreateConstantIndexOp(builder, loc, lhs),
+               getValueOrCreateConstantIndexOp(builder, loc, rhs))
         .getResult();
   };
   SmallVector<OpFoldResult> none, high, padded, split, kept;
@@ -178,26 +191,32 @@ static Value takeApart(Operation *op, Localization &localization, Value operand)
       kept.push_back(localization.factorSize(term.factor));
     }
   }
-  Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum, elementType);
-  Value fill = tensor::ExtractOp::create(builder, loc, zero, ValueRange());
-  Value whole = tensor::PadOp::create(builder, loc, typeOf(elementType, padded), operand, none, high, fill);
-  Value parts = reshapeTo(builder, loc, whole, typeOf(elementType, split), split);
+  Value whole = padWithZeros(builder, loc, operand, none, high,
+                             typeOf(elementType, padded));
+  Value parts =
+      reshapeTo(builder, loc, whole, typeOf(elementType, split), split);
   SmallVector<OpFoldResult> offsets(split.size(), builder.getIndexAttr(0)),
       strides(split.size(), builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, loc, typeOf(elementType, kept), parts, offsets, kept, strides);
+  return tensor::ExtractSliceOp::create(builder, loc, typeOf(elementType, kept),
+                                        parts, offsets, kept, strides);
 }
 
-static LocalResults localizeReshape(stablehlo::ReshapeOp op, Localization &localization) {
+static LocalResults localizeReshape(stablehlo::ReshapeOp op,
+                                    Localization &localization) {
   const ShardingRule &rule = localization.rule();
   for (const IndexMap &map : rule.results[0].dims)
     if (isCutInside(map, localization))
-      return op.emitOpError("merges dims of which a minor one is cut; cut the most major one instead, "
+      return op.emitOpError("merges dims of which a minor one is cut; cut the "
+                            "most major one instead, "
                             "or make the operand whole");
   Value operand = localization.operands()[0];
-  if (llvm::any_of(rule.operands[0].dims, [&](const IndexMap &map) { return isCutInside(map, localization); }))
+  if (llvm::any_of(rule.operands[0].dims, [&](const IndexMap &map) {
+        return isCutInside(map, localization);
+      }))
     operand = takeApart(op, localization, operand);
-  Value local = reshapeTo(localization.builder(), op.getLoc(), operand, localization.resultType(0),
-                          resultSizes(localization, 0));
+  Value local =
+      reshapeTo(localization.builder(), op.getLoc(), operand,
+                localization.resultType(0), resultSizes(localization, 0));
   return SmallVector<Value>{local};
 }
 

@@ -35,7 +35,8 @@ bool rules::hasStaticShapes(Operation *op) {
     }
     return true;
   };
-  return llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic);
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         llvm::all_of(op->getResultTypes(), isStatic);
 }
 
 ArrayRef<int64_t> rules::shapeOf(Value value) {
@@ -43,7 +44,8 @@ ArrayRef<int64_t> rules::shapeOf(Value value) {
   return type ? type.getShape() : ArrayRef<int64_t>();
 }
 
-TensorRule rules::newFactors(ShardingRule &rule, ArrayRef<int64_t> shape, FactorKind kind) {
+TensorRule rules::newFactors(ShardingRule &rule, ArrayRef<int64_t> shape,
+                             FactorKind kind) {
   TensorRule tensor;
   for (int64_t size : shape)
     tensor.dims.push_back(IndexMap::identity(rule.addFactor(size, kind)));
@@ -64,24 +66,34 @@ IndexMap rules::passingDim(ShardingRule &rule, int64_t size) {
 static std::optional<ReductionKind> kindOf(Operation *op) {
   bool isBool = getElementTypeOrSelf(op->getResultTypes().front()).isInteger(1);
   return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
-      .Case([&](stablehlo::AddOp) { return isBool ? ReductionKind::Or : ReductionKind::Sum; })
-      .Case([&](stablehlo::MulOp) { return isBool ? ReductionKind::And : ReductionKind::Product; })
-      .Case([&](stablehlo::MaxOp) { return isBool ? ReductionKind::Or : ReductionKind::Max; })
-      .Case([&](stablehlo::MinOp) { return isBool ? ReductionKind::And : ReductionKind::Min; })
+      .Case([&](stablehlo::AddOp) {
+        return isBool ? ReductionKind::Or : ReductionKind::Sum;
+      })
+      .Case([&](stablehlo::MulOp) {
+        return isBool ? ReductionKind::And : ReductionKind::Product;
+      })
+      .Case([&](stablehlo::MaxOp) {
+        return isBool ? ReductionKind::Or : ReductionKind::Max;
+      })
+      .Case([&](stablehlo::MinOp) {
+        return isBool ? ReductionKind::And : ReductionKind::Min;
+      })
       .Case([](stablehlo::AndOp) { return ReductionKind::And; })
       .Case([](stablehlo::OrOp) { return ReductionKind::Or; })
       .Case([](stablehlo::XorOp) { return ReductionKind::Xor; })
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<ReductionKind> rules::recogniseReduction(Region &body, unsigned count) {
+std::optional<ReductionKind> rules::recogniseReduction(Region &body,
+                                                       unsigned count) {
   if (!body.hasOneBlock() || count == 0)
     return std::nullopt;
   Block &block = body.front();
   if (block.getNumArguments() != 2 * count || block.empty())
     return std::nullopt;
   Operation &terminator = block.back();
-  if (!isa<stablehlo::ReturnOp>(terminator) || terminator.getNumOperands() != count)
+  if (!isa<stablehlo::ReturnOp>(terminator) ||
+      terminator.getNumOperands() != count)
     return std::nullopt;
   std::optional<ReductionKind> common;
   for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
@@ -96,7 +108,8 @@ std::optional<ReductionKind> rules::recogniseReduction(Region &body, unsigned co
     if (!kind || (common && *common != *kind))
       return std::nullopt;
     // Complex numbers have no order and no reduction over ranks but the sum.
-    if (isa<ComplexType>(getElementTypeOrSelf(value.getType())) && *kind != ReductionKind::Sum)
+    if (isa<ComplexType>(getElementTypeOrSelf(value.getType())) &&
+        *kind != ReductionKind::Sum)
       return std::nullopt;
     common = kind;
   }
@@ -104,8 +117,8 @@ std::optional<ReductionKind> rules::recogniseReduction(Region &body, unsigned co
 }
 
 bool rules::isIdempotent(ReductionKind kind) {
-  return kind == ReductionKind::Min || kind == ReductionKind::Max || kind == ReductionKind::And ||
-         kind == ReductionKind::Or;
+  return kind == ReductionKind::Min || kind == ReductionKind::Max ||
+         kind == ReductionKind::And || kind == ReductionKind::Or;
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,17 +129,20 @@ Operation *rules::cloneLocal(Operation *op, Localization &localization) {
   return cloneLocal(op, localization, localization.operands());
 }
 
-Operation *rules::cloneLocal(Operation *op, Localization &localization, ValueRange operands) {
+Operation *rules::cloneLocal(Operation *op, Localization &localization,
+                             ValueRange operands) {
   SmallVector<Type> types;
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
-    types.push_back(isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
+    types.push_back(
+        isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (!attribute.getName().getValue().starts_with("spmd."))
       attributes.append(attribute);
-  Operation *local = Operation::create(op->getLoc(), op->getName(), types, operands, std::move(attributes),
-                                       op->getPropertiesStorage(), /*successors=*/BlockRange(),
-                                       op->getNumRegions());
+  Operation *local =
+      Operation::create(op->getLoc(), op->getName(), types, operands,
+                        std::move(attributes), op->getPropertiesStorage(),
+                        /*successors=*/BlockRange(), op->getNumRegions());
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(op->getRegions(), local->getRegions()))
     from.cloneInto(&to, mapping);
@@ -138,35 +154,44 @@ bool rules::isDynamic(Localization &localization, int64_t result) {
   return !localization.resultType(result).hasStaticShape();
 }
 
-SmallVector<OpFoldResult> rules::resultSizes(Localization &localization, int64_t result) {
+SmallVector<OpFoldResult> rules::resultSizes(Localization &localization,
+                                             int64_t result) {
   SmallVector<OpFoldResult> sizes;
-  for (auto [dim, size] : llvm::enumerate(localization.resultType(result).getShape()))
-    sizes.push_back(ShapedType::isDynamic(size) ? localization.resultDimSize(result, dim)
-                                                : OpFoldResult(localization.builder().getIndexAttr(size)));
+  for (auto [dim, size] :
+       llvm::enumerate(localization.resultType(result).getShape()))
+    sizes.push_back(
+        ShapedType::isDynamic(size)
+            ? localization.resultDimSize(result, dim)
+            : OpFoldResult(localization.builder().getIndexAttr(size)));
   return sizes;
 }
 
-Value rules::shapeTensor(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes) {
+Value rules::shapeTensor(OpBuilder &builder, Location loc,
+                         ArrayRef<OpFoldResult> sizes) {
   auto i64 = builder.getI64Type();
   SmallVector<Value> elements;
   for (OpFoldResult size : sizes) {
     if (std::optional<int64_t> constant = getConstantIntValue(size)) {
-      elements.push_back(arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(*constant)));
+      elements.push_back(arith::ConstantOp::create(
+          builder, loc, builder.getI64IntegerAttr(*constant)));
       continue;
     }
-    elements.push_back(arith::IndexCastOp::create(builder, loc, i64, cast<Value>(size)));
+    elements.push_back(
+        arith::IndexCastOp::create(builder, loc, i64, cast<Value>(size)));
   }
   auto type = RankedTensorType::get({static_cast<int64_t>(sizes.size())}, i64);
   return tensor::FromElementsOp::create(builder, loc, type, elements);
 }
 
-Value rules::castTo(OpBuilder &builder, Location loc, Value value, RankedTensorType type) {
+Value rules::castTo(OpBuilder &builder, Location loc, Value value,
+                    RankedTensorType type) {
   if (value.getType() == type)
     return value;
   return tensor::CastOp::create(builder, loc, type, value);
 }
 
-OpFoldResult rules::dimOf(OpBuilder &builder, Location loc, Value value, int64_t dim) {
+OpFoldResult rules::dimOf(OpBuilder &builder, Location loc, Value value,
+                          int64_t dim) {
   int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(size))
     return builder.getIndexAttr(size);
@@ -174,31 +199,38 @@ OpFoldResult rules::dimOf(OpBuilder &builder, Location loc, Value value, int64_t
 }
 
 /// A 0-d constant holding `value`.
-static Value constantOf(OpBuilder &builder, Location loc, DenseElementsAttr value) {
+static Value constantOf(OpBuilder &builder, Location loc,
+                        DenseElementsAttr value) {
   return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(value));
 }
 
-Value rules::scalarFromIndex(OpBuilder &builder, Location loc, OpFoldResult index, Type type) {
+Value rules::scalarFromIndex(OpBuilder &builder, Location loc,
+                             OpFoldResult index, Type type) {
   auto i64 = builder.getI64Type();
   auto scalar = RankedTensorType::get({}, i64);
   Value value;
   if (std::optional<int64_t> constant = getConstantIntValue(index)) {
     value = constantOf(builder, loc, DenseElementsAttr::get(scalar, *constant));
   } else {
-    Value element = arith::IndexCastOp::create(builder, loc, i64, cast<Value>(index));
+    Value element =
+        arith::IndexCastOp::create(builder, loc, i64, cast<Value>(index));
     value = tensor::FromElementsOp::create(builder, loc, scalar, element);
   }
   if (type == i64)
     return value;
-  return stablehlo::ConvertOp::create(builder, loc, RankedTensorType::get({}, type), value);
+  return stablehlo::ConvertOp::create(builder, loc,
+                                      RankedTensorType::get({}, type), value);
 }
 
-Value rules::broadcastScalar(OpBuilder &builder, Location loc, Value scalar, RankedTensorType type,
+Value rules::broadcastScalar(OpBuilder &builder, Location loc, Value scalar,
+                             RankedTensorType type,
                              ArrayRef<OpFoldResult> sizes) {
   if (type.hasStaticShape())
-    return stablehlo::BroadcastInDimOp::create(builder, loc, type, scalar, ArrayRef<int64_t>());
+    return stablehlo::BroadcastInDimOp::create(builder, loc, type, scalar,
+                                               ArrayRef<int64_t>());
   Value shape = shapeTensor(builder, loc, sizes);
-  return stablehlo::DynamicBroadcastInDimOp::create(builder, loc, type, scalar, shape, ArrayRef<int64_t>());
+  return stablehlo::DynamicBroadcastInDimOp::create(builder, loc, type, scalar,
+                                                    shape, ArrayRef<int64_t>());
 }
 
 /// The neutral element as a 0-d attribute; null where there is none.
@@ -210,24 +242,32 @@ static DenseElementsAttr neutralAttr(ReductionKind kind, Type elementType) {
       return {};
     const llvm::fltSemantics &semantics = part.getFloatSemantics();
     APFloat zero = APFloat::getZero(semantics);
-    APFloat real = kind == ReductionKind::Product ? APFloat::getOne(semantics) : zero;
-    return DenseElementsAttr::get(scalar, ArrayRef<std::complex<APFloat>>{std::complex<APFloat>(real, zero)});
+    APFloat real =
+        kind == ReductionKind::Product ? APFloat::getOne(semantics) : zero;
+    return DenseElementsAttr::get(
+        scalar,
+        ArrayRef<std::complex<APFloat>>{std::complex<APFloat>(real, zero)});
   }
   if (auto floatType = dyn_cast<FloatType>(elementType)) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     auto bound = [&](bool negative) {
-      return APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, negative)
-                                                 : APFloat::getLargest(semantics, negative);
+      return APFloat::semanticsHasInf(semantics)
+                 ? APFloat::getInf(semantics, negative)
+                 : APFloat::getLargest(semantics, negative);
     };
     switch (kind) {
     case ReductionKind::Sum:
-      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{APFloat::getZero(semantics)});
+      return DenseElementsAttr::get(
+          scalar, ArrayRef<APFloat>{APFloat::getZero(semantics)});
     case ReductionKind::Product:
-      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{APFloat::getOne(semantics)});
+      return DenseElementsAttr::get(
+          scalar, ArrayRef<APFloat>{APFloat::getOne(semantics)});
     case ReductionKind::Min:
-      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{bound(/*negative=*/false)});
+      return DenseElementsAttr::get(
+          scalar, ArrayRef<APFloat>{bound(/*negative=*/false)});
     case ReductionKind::Max:
-      return DenseElementsAttr::get(scalar, ArrayRef<APFloat>{bound(/*negative=*/true)});
+      return DenseElementsAttr::get(
+          scalar, ArrayRef<APFloat>{bound(/*negative=*/true)});
     default:
       return {};
     }
@@ -250,18 +290,30 @@ static DenseElementsAttr neutralAttr(ReductionKind kind, Type elementType) {
     value = APInt::getAllOnes(width);
     break;
   case ReductionKind::Min:
-    value = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+    value = isUnsigned ? APInt::getMaxValue(width)
+                       : APInt::getSignedMaxValue(width);
     break;
   case ReductionKind::Max:
-    value = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+    value = isUnsigned ? APInt::getMinValue(width)
+                       : APInt::getSignedMinValue(width);
     break;
   }
   return DenseElementsAttr::get(scalar, ArrayRef<APInt>{value});
 }
 
-Value rules::neutralElement(OpBuilder &builder, Location loc, ReductionKind kind, Type elementType) {
+Value rules::neutralElement(OpBuilder &builder, Location loc,
+                            ReductionKind kind, Type elementType) {
   DenseElementsAttr neutral = neutralAttr(kind, elementType);
   return neutral ? constantOf(builder, loc, neutral) : Value();
+}
+
+Value rules::padWithZeros(OpBuilder &builder, Location loc, Value value,
+                          ArrayRef<OpFoldResult> low,
+                          ArrayRef<OpFoldResult> high, RankedTensorType type) {
+  Value zero =
+      neutralElement(builder, loc, ReductionKind::Sum, type.getElementType());
+  Value fill = tensor::ExtractOp::create(builder, loc, zero, ValueRange());
+  return tensor::PadOp::create(builder, loc, type, value, low, high, fill);
 }
 
 bool rules::isNeutral(Value value, ReductionKind kind) {
@@ -272,11 +324,14 @@ bool rules::isNeutral(Value value, ReductionKind kind) {
   if (!neutral)
     return false;
   if (isa<FloatType>(constant.getElementType()))
-    return constant.getSplatValue<APFloat>() == neutral.getSplatValue<APFloat>();
-  return constant.getSplatValue<Attribute>() == neutral.getSplatValue<Attribute>();
+    return constant.getSplatValue<APFloat>() ==
+           neutral.getSplatValue<APFloat>();
+  return constant.getSplatValue<Attribute>() ==
+         neutral.getSplatValue<Attribute>();
 }
 
-Value rules::combine(OpBuilder &builder, Location loc, ReductionKind kind, Value lhs, Value rhs) {
+Value rules::combine(OpBuilder &builder, Location loc, ReductionKind kind,
+                     Value lhs, Value rhs) {
   switch (kind) {
   case ReductionKind::Sum:
     return stablehlo::AddOp::create(builder, loc, lhs.getType(), lhs, rhs);

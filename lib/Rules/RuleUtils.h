@@ -38,7 +38,8 @@ IndexMap passingDim(ShardingRule &rule, int64_t size);
 /// How `body`, of a reduce or scatter of `count` tensors, combines two values:
 /// the same known kind for each of them, in either order; nullopt for anything
 /// else. The first `count` arguments are accumulators, the others elements.
-std::optional<spmd::ReductionKind> recogniseReduction(mlir::Region &body, unsigned count);
+std::optional<spmd::ReductionKind> recogniseReduction(mlir::Region &body,
+                                                      unsigned count);
 /// True if combining a value with itself changes nothing.
 bool isIdempotent(spmd::ReductionKind kind);
 
@@ -56,41 +57,49 @@ mlir::Operation *cloneLocal(mlir::Operation *op, Localization &localization,
 /// True if some dim of result `result` is of unknown size here.
 bool isDynamic(Localization &localization, int64_t result);
 /// Sizes of all dims of the local result.
-llvm::SmallVector<mlir::OpFoldResult> resultSizes(Localization &localization, int64_t result);
+llvm::SmallVector<mlir::OpFoldResult> resultSizes(Localization &localization,
+                                                  int64_t result);
 /// The same as a 1-d tensor of i64, for StableHLO's dynamic forms.
 mlir::Value shapeTensor(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<mlir::OpFoldResult> sizes);
 /// `value` as `type`: itself, or a cast where `?` and sizes differ.
-mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
-                   mlir::RankedTensorType type);
+mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value value, mlir::RankedTensorType type);
 /// A dim of `value`: an attribute where it is static.
-mlir::OpFoldResult dimOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
-                         int64_t dim);
+mlir::OpFoldResult dimOf(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value value, int64_t dim);
 /// A 0-d tensor of `type` (an integer or float type, signless i64 inside) from
 /// an index.
 mlir::Value scalarFromIndex(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::OpFoldResult index, mlir::Type type);
 /// A 0-d tensor, repeated over `type`, whose dims have `sizes`.
-mlir::Value broadcastScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value scalar,
-                            mlir::RankedTensorType type,
+mlir::Value broadcastScalar(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::Value scalar, mlir::RankedTensorType type,
                             llvm::ArrayRef<mlir::OpFoldResult> sizes);
 /// A 0-d constant of `elementType` that `kind` leaves others unchanged with;
 /// null where there is none (complex maximum).
 mlir::Value neutralElement(mlir::OpBuilder &builder, mlir::Location loc,
                            spmd::ReductionKind kind, mlir::Type elementType);
+/// `value` with `low` and `high` zeros around it, as `type`.
+mlir::Value padWithZeros(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value value,
+                         llvm::ArrayRef<mlir::OpFoldResult> low,
+                         llvm::ArrayRef<mlir::OpFoldResult> high,
+                         mlir::RankedTensorType type);
 /// True if `value` is a constant of the neutral element of `kind` throughout
 /// (either zero of a float sum).
 bool isNeutral(mlir::Value value, spmd::ReductionKind kind);
 /// `lhs` and `rhs`, of one type, combined elementwise.
-mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, spmd::ReductionKind kind,
-                    mlir::Value lhs, mlir::Value rhs);
+mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc,
+                    spmd::ReductionKind kind, mlir::Value lhs, mlir::Value rhs);
 
 //===----------------------------------------------------------------------===//
 // Models
 //===----------------------------------------------------------------------===//
 
 template <typename OpT, llvm::FailureOr<ShardingRule> (*getRule)(OpT)>
-struct RuleModel : ShardingRuleOpInterface::ExternalModel<RuleModel<OpT, getRule>, OpT> {
+struct RuleModel
+    : ShardingRuleOpInterface::ExternalModel<RuleModel<OpT, getRule>, OpT> {
   llvm::FailureOr<ShardingRule> getShardingRule(mlir::Operation *op) const {
     if (!hasStaticShapes(op))
       return llvm::failure();
@@ -99,7 +108,8 @@ struct RuleModel : ShardingRuleOpInterface::ExternalModel<RuleModel<OpT, getRule
 };
 
 template <typename OpT, LocalResults (*localizeOp)(OpT, Localization &)>
-struct LocalizeModel : LocalizeOpInterface::ExternalModel<LocalizeModel<OpT, localizeOp>, OpT> {
+struct LocalizeModel
+    : LocalizeOpInterface::ExternalModel<LocalizeModel<OpT, localizeOp>, OpT> {
   LocalResults localize(mlir::Operation *op, Localization &localization) const {
     return localizeOp(llvm::cast<OpT>(op), localization);
   }
@@ -108,13 +118,16 @@ struct LocalizeModel : LocalizeOpInterface::ExternalModel<LocalizeModel<OpT, loc
 /// Ops whose local form is the op itself.
 template <typename OpT>
 LocalResults localizeByCloning(OpT op, Localization &localization) {
-  return llvm::SmallVector<mlir::Value>(cloneLocal(op, localization)->getResults());
+  return llvm::SmallVector<mlir::Value>(
+      cloneLocal(op, localization)->getResults());
 }
 
 template <typename OpT, llvm::FailureOr<ShardingRule> (*getRule)(OpT),
-          LocalResults (*localizeOp)(OpT, Localization &) = &localizeByCloning<OpT>>
+          LocalResults (*localizeOp)(OpT,
+                                     Localization &) = &localizeByCloning<OpT>>
 void attach(mlir::MLIRContext *context) {
-  OpT::template attachInterface<RuleModel<OpT, getRule>, LocalizeModel<OpT, localizeOp>>(*context);
+  OpT::template attachInterface<RuleModel<OpT, getRule>,
+                                LocalizeModel<OpT, localizeOp>>(*context);
 }
 
 // One function a family, each in the file of that name.

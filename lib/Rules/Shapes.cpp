@@ -11,37 +11,47 @@ using namespace shardc::rules;
 
 /// Result dims are factors; an operand dim of one element that is repeated has
 /// none.
-static FailureOr<ShardingRule> broadcastInDimRule(stablehlo::BroadcastInDimOp op) {
-  ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+static FailureOr<ShardingRule>
+broadcastInDimRule(stablehlo::BroadcastInDimOp op) {
+  ArrayRef<int64_t> from = shapeOf(op.getOperand()),
+                    to = shapeOf(op.getResult());
   ShardingRule rule;
   rule.results.push_back(newFactors(rule, to));
   TensorRule &operand = rule.operands.emplace_back();
   for (auto [size, dim] : llvm::zip(from, op.getBroadcastDimensions()))
-    operand.dims.push_back(size == to[dim] ? rule.results[0].dims[dim] : IndexMap());
+    operand.dims.push_back(size == to[dim] ? rule.results[0].dims[dim]
+                                           : IndexMap());
   return rule;
 }
 
 /// The local broadcast of `operand` to result 0. Says which dims are repeated
 /// where sizes are not known.
-static LocalResults broadcastLocal(Operation *op, Localization &localization, ArrayRef<int64_t> dims) {
+static LocalResults broadcastLocal(Operation *op, Localization &localization,
+                                   ArrayRef<int64_t> dims) {
   OpBuilder &builder = localization.builder();
   RankedTensorType type = localization.resultType(0);
   Value operand = localization.operands()[0];
-  if (type.hasStaticShape() && cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
-    Value local = stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), type, operand, dims);
+  if (type.hasStaticShape() &&
+      cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
+    Value local = stablehlo::BroadcastInDimOp::create(builder, op->getLoc(),
+                                                      type, operand, dims);
     return SmallVector<Value>{local};
   }
-  Value shape = shapeTensor(builder, op->getLoc(), resultSizes(localization, 0));
-  auto local = stablehlo::DynamicBroadcastInDimOp::create(builder, op->getLoc(), type, operand, shape, dims);
+  Value shape =
+      shapeTensor(builder, op->getLoc(), resultSizes(localization, 0));
+  auto local = stablehlo::DynamicBroadcastInDimOp::create(
+      builder, op->getLoc(), type, operand, shape, dims);
   SmallVector<int64_t> expanding, kept;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op->getOperand(0))))
-    (size == shapeOf(op->getResult(0))[dims[dim]] ? kept : expanding).push_back(dim);
+    (size == shapeOf(op->getResult(0))[dims[dim]] ? kept : expanding)
+        .push_back(dim);
   local.setKnownExpandingDimensions(ArrayRef<int64_t>(expanding));
   local.setKnownNonexpandingDimensions(ArrayRef<int64_t>(kept));
   return SmallVector<Value>{local.getResult()};
 }
 
-static LocalResults localizeBroadcastInDim(stablehlo::BroadcastInDimOp op, Localization &localization) {
+static LocalResults localizeBroadcastInDim(stablehlo::BroadcastInDimOp op,
+                                           Localization &localization) {
   return broadcastLocal(op, localization, op.getBroadcastDimensions());
 }
 
@@ -50,13 +60,17 @@ static FailureOr<ShardingRule> broadcastRule(stablehlo::BroadcastOp op) {
   rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
   TensorRule &operand = rule.operands.emplace_back();
   llvm::append_range(operand.dims,
-                     ArrayRef<IndexMap>(rule.results[0].dims).drop_front(op.getBroadcastSizes().size()));
+                     ArrayRef<IndexMap>(rule.results[0].dims)
+                         .drop_front(op.getBroadcastSizes().size()));
   return rule;
 }
 
-static LocalResults localizeBroadcast(stablehlo::BroadcastOp op, Localization &localization) {
-  int64_t first = op.getBroadcastSizes().size(), count = shapeOf(op.getResult()).size();
-  return broadcastLocal(op, localization, llvm::to_vector(llvm::seq<int64_t>(first, count)));
+static LocalResults localizeBroadcast(stablehlo::BroadcastOp op,
+                                      Localization &localization) {
+  int64_t first = op.getBroadcastSizes().size(),
+          count = shapeOf(op.getResult()).size();
+  return broadcastLocal(op, localization,
+                        llvm::to_vector(llvm::seq<int64_t>(first, count)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,7 +101,8 @@ static FailureOr<ShardingRule> reverseRule(stablehlo::ReverseOp op) {
 }
 
 void rules::attachShapes(MLIRContext *context) {
-  attach<stablehlo::BroadcastInDimOp, broadcastInDimRule, localizeBroadcastInDim>(context);
+  attach<stablehlo::BroadcastInDimOp, broadcastInDimRule,
+         localizeBroadcastInDim>(context);
   attach<stablehlo::BroadcastOp, broadcastRule, localizeBroadcast>(context);
   attach<stablehlo::TransposeOp, transposeRule>(context);
   attach<stablehlo::ReverseOp, reverseRule>(context);

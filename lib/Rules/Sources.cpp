@@ -19,33 +19,40 @@ static FailureOr<ShardingRule> constantRule(stablehlo::ConstantOp op) {
 
 /// A splat is made in the local size. Any other constant is held whole by every
 /// rank, which cuts its block from it.
-static LocalResults localizeConstant(stablehlo::ConstantOp op, Localization &localization) {
+static LocalResults localizeConstant(stablehlo::ConstantOp op,
+                                     Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   RankedTensorType type = localization.resultType(0);
   if (auto splat = dyn_cast<SplatElementsAttr>(op.getValue())) {
     if (type.hasStaticShape()) {
-      ElementsAttr value = cast<ElementsAttr>(Attribute(splat.resizeSplat(type)));
-      return SmallVector<Value>{stablehlo::ConstantOp::create(builder, loc, value)};
+      ElementsAttr value =
+          cast<ElementsAttr>(Attribute(splat.resizeSplat(type)));
+      return SmallVector<Value>{
+          stablehlo::ConstantOp::create(builder, loc, value)};
     }
     auto scalarType = RankedTensorType::get({}, type.getElementType());
-    Value scalar = stablehlo::ConstantOp::create(builder, loc,
-                                                 cast<ElementsAttr>(Attribute(splat.resizeSplat(scalarType))));
-    return SmallVector<Value>{broadcastScalar(builder, loc, scalar, type, resultSizes(localization, 0))};
+    Value scalar = stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(splat.resizeSplat(scalarType))));
+    return SmallVector<Value>{broadcastScalar(builder, loc, scalar, type,
+                                              resultSizes(localization, 0))};
   }
   Value whole = stablehlo::ConstantOp::create(builder, loc, op.getValue());
   SmallVector<OpFoldResult> offsets;
   bool isCut = false;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     isCut |= localization.isResultDimLocal(0, dim);
-    offsets.push_back(localization.isResultDimLocal(0, dim) ? localization.resultDimOffset(0, dim)
-                                                            : OpFoldResult(builder.getIndexAttr(0)));
+    offsets.push_back(localization.isResultDimLocal(0, dim)
+                          ? localization.resultDimOffset(0, dim)
+                          : OpFoldResult(builder.getIndexAttr(0)));
   }
   if (!isCut)
     return SmallVector<Value>{whole};
   SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  Value block = tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets, resultSizes(localization, 0),
-                                               strides);
+  Value block =
+      tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets,
+                                     resultSizes(localization, 0), strides);
   return SmallVector<Value>{block};
 }
 
@@ -62,7 +69,8 @@ static FailureOr<ShardingRule> iotaRule(stablehlo::IotaOp op) {
 /// Counts from this rank's first index. Types that cannot hold every index
 /// exactly (bf16) are converted to last, so that each value is rounded once, as
 /// in the whole.
-static LocalResults localizeIota(stablehlo::IotaOp op, Localization &localization) {
+static LocalResults localizeIota(stablehlo::IotaOp op,
+                                 Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   RankedTensorType type = localization.resultType(0);
@@ -70,8 +78,10 @@ static LocalResults localizeIota(stablehlo::IotaOp op, Localization &localizatio
   SmallVector<OpFoldResult> sizes = resultSizes(localization, 0);
   auto count = [&](RankedTensorType countType) -> Value {
     if (countType.hasStaticShape())
-      return stablehlo::IotaOp::create(builder, loc, countType, static_cast<uint64_t>(dim));
-    return stablehlo::DynamicIotaOp::create(builder, loc, countType, shapeTensor(builder, loc, sizes),
+      return stablehlo::IotaOp::create(builder, loc, countType,
+                                       static_cast<uint64_t>(dim));
+    return stablehlo::DynamicIotaOp::create(builder, loc, countType,
+                                            shapeTensor(builder, loc, sizes),
                                             static_cast<uint64_t>(dim));
   };
   if (!localization.isResultDimLocal(0, dim))
@@ -79,16 +89,20 @@ static LocalResults localizeIota(stablehlo::IotaOp op, Localization &localizatio
 
   Type countElement = type.getElementType();
   if (!isa<IntegerType>(countElement)) {
-    bool isSmall = shapeOf(op.getOutput())[dim] <= std::numeric_limits<int32_t>::max();
+    bool isSmall =
+        shapeOf(op.getOutput())[dim] <= std::numeric_limits<int32_t>::max();
     countElement = builder.getIntegerType(isSmall ? 32 : 64);
   }
   RankedTensorType countType = type.clone(countElement);
-  Value first = scalarFromIndex(builder, loc, localization.resultDimOffset(0, dim), countElement);
+  Value first = scalarFromIndex(
+      builder, loc, localization.resultDimOffset(0, dim), countElement);
   Value offset = broadcastScalar(builder, loc, first, countType, sizes);
-  Value index = stablehlo::AddOp::create(builder, loc, countType, count(countType), offset);
+  Value index = stablehlo::AddOp::create(builder, loc, countType,
+                                         count(countType), offset);
   if (countType == type)
     return SmallVector<Value>{index};
-  return SmallVector<Value>{stablehlo::ConvertOp::create(builder, loc, type, index).getResult()};
+  return SmallVector<Value>{
+      stablehlo::ConvertOp::create(builder, loc, type, index).getResult()};
 }
 
 void rules::attachSources(MLIRContext *context) {

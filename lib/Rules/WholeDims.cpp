@@ -20,7 +20,9 @@ static FailureOr<ShardingRule> sortRule(stablehlo::SortOp op) {
   ShardingRule rule;
   TensorRule tensor;
   for (auto [d, size] : llvm::enumerate(shape))
-    tensor.dims.push_back(static_cast<int64_t>(d) == sorted ? wholeDim(rule, size) : passingDim(rule, size));
+    tensor.dims.push_back(static_cast<int64_t>(d) == sorted
+                              ? wholeDim(rule, size)
+                              : passingDim(rule, size));
   rule.operands.assign(op.getInputs().size(), tensor);
   rule.results = {rule.operands.begin(), rule.operands.end()};
   return rule;
@@ -29,11 +31,14 @@ static FailureOr<ShardingRule> sortRule(stablehlo::SortOp op) {
 /// Shared leading dims, then dims that are whole.
 static FailureOr<ShardingRule> batchRule(Operation *op, size_t batchDims) {
   ShardingRule rule;
-  TensorRule shared = newFactors(rule, shapeOf(op->getOperand(0)).take_front(batchDims));
+  TensorRule shared =
+      newFactors(rule, shapeOf(op->getOperand(0)).take_front(batchDims));
   auto add = [&](ValueRange values, SmallVectorImpl<TensorRule> &tensors) {
     for (Value value : values) {
       ArrayRef<int64_t> shape = shapeOf(value);
-      if (shape.size() < batchDims || shape.take_front(batchDims) != shapeOf(op->getOperand(0)).take_front(batchDims))
+      if (shape.size() < batchDims ||
+          shape.take_front(batchDims) !=
+              shapeOf(op->getOperand(0)).take_front(batchDims))
         return failure();
       TensorRule tensor = shared;
       for (int64_t size : shape.drop_front(batchDims))
@@ -42,13 +47,15 @@ static FailureOr<ShardingRule> batchRule(Operation *op, size_t batchDims) {
     }
     return success();
   };
-  if (failed(add(op->getOperands(), rule.operands)) || failed(add(op->getResults(), rule.results)))
+  if (failed(add(op->getOperands(), rule.operands)) ||
+      failed(add(op->getResults(), rule.results)))
     return failure();
   return rule;
 }
 
 static FailureOr<ShardingRule> fftRule(stablehlo::FftOp op) {
-  size_t dims = shapeOf(op.getOperand()).size(), transformed = op.getFftLength().size();
+  size_t dims = shapeOf(op.getOperand()).size(),
+         transformed = op.getFftLength().size();
   if (transformed > dims)
     return failure();
   return batchRule(op, dims - transformed);
@@ -63,11 +70,13 @@ static FailureOr<ShardingRule> choleskyRule(stablehlo::CholeskyOp op) {
 
 /// Besides batch dims, the right-hand sides (columns of b, or its rows where a
 /// stands on the right) are independent of one another.
-static FailureOr<ShardingRule> triangularSolveRule(stablehlo::TriangularSolveOp op) {
+static FailureOr<ShardingRule>
+triangularSolveRule(stablehlo::TriangularSolveOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getB());
   if (shape.size() < 2 || shapeOf(op.getA()).size() != shape.size())
     return failure();
-  size_t batchDims = shape.size() - 2, independent = op.getLeftSide() ? shape.size() - 1 : batchDims;
+  size_t batchDims = shape.size() - 2,
+         independent = op.getLeftSide() ? shape.size() - 1 : batchDims;
   FailureOr<ShardingRule> rule = batchRule(op, batchDims);
   if (failed(rule))
     return failure();
@@ -84,7 +93,8 @@ static FailureOr<ShardingRule> triangularSolveRule(stablehlo::TriangularSolveOp 
 namespace {
 struct TopKRule : ShardingRuleOpInterface::FallbackModel<TopKRule> {
   FailureOr<ShardingRule> getShardingRule(Operation *op) const {
-    if (!hasStaticShapes(op) || op->getNumOperands() != 1 || shapeOf(op->getOperand(0)).empty())
+    if (!hasStaticShapes(op) || op->getNumOperands() != 1 ||
+        shapeOf(op->getOperand(0)).empty())
       return failure();
     return batchRule(op, shapeOf(op->getOperand(0)).size() - 1);
   }

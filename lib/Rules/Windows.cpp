@@ -15,7 +15,8 @@ static FailureOr<ShardingRule> reduceWindowRule(stablehlo::ReduceWindowOp op) {
   unsigned count = op.getInputs().size();
   if (count == 0)
     return failure();
-  SmallVector<int64_t> strides = op.getWindowStridesOrOnes(), baseDilations = op.getBaseDilationsOrOnes(),
+  SmallVector<int64_t> strides = op.getWindowStridesOrOnes(),
+                       baseDilations = op.getBaseDilationsOrOnes(),
                        windowDilations = op.getWindowDilationsOrOnes();
   SmallVector<std::pair<int64_t, int64_t>> padding = op.getPaddingOrZeros();
   ShardingRule rule;
@@ -24,7 +25,8 @@ static FailureOr<ShardingRule> reduceWindowRule(stablehlo::ReduceWindowOp op) {
     IndexMap map = result.dims[d];
     map.terms[0].coefficient = strides[d];
     if (window != 1)
-      map.terms.push_back({rule.addFactor(window, FactorKind::NeedReplication), windowDilations[d]});
+      map.terms.push_back({rule.addFactor(window, FactorKind::NeedReplication),
+                           windowDilations[d]});
     map.offset = -padding[d].first;
     map.baseDilation = baseDilations[d];
     input.dims.push_back(map);
@@ -40,7 +42,8 @@ static FailureOr<ShardingRule> reduceWindowRule(stablehlo::ReduceWindowOp op) {
 }
 
 /// Cut dims arrive padded and dilated.
-static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op, Localization &localization) {
+static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op,
+                                         Localization &localization) {
   SmallVector<int64_t> baseDilations = op.getBaseDilationsOrOnes(), padding;
   for (auto [d, pad] : llvm::enumerate(op.getPaddingOrZeros())) {
     bool isLocal = localization.isOperandDimLocal(0, d);
@@ -51,9 +54,11 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op, Localizat
   auto local = cast<stablehlo::ReduceWindowOp>(cloneLocal(op, localization));
   local.setBaseDilations(ArrayRef<int64_t>(baseDilations));
   if (!baseDilations.empty()) {
-    auto type = RankedTensorType::get({static_cast<int64_t>(baseDilations.size()), 2},
-                                      IntegerType::get(op.getContext(), 64));
-    local.setPaddingAttr(DenseIntElementsAttr::get(type, ArrayRef<int64_t>(padding)));
+    auto type =
+        RankedTensorType::get({static_cast<int64_t>(baseDilations.size()), 2},
+                              IntegerType::get(op.getContext(), 64));
+    local.setPaddingAttr(
+        DenseIntElementsAttr::get(type, ArrayRef<int64_t>(padding)));
   }
   return SmallVector<Value>(local->getResults());
 }
@@ -63,16 +68,22 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op, Localizat
 //===----------------------------------------------------------------------===//
 
 /// Dims that no window moves over pass; the others are whole.
-static FailureOr<ShardingRule> selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
-  SmallVector<int64_t> windows = op.getWindowDimensionsOrOnes(), strides = op.getWindowStridesOrOnes();
+static FailureOr<ShardingRule>
+selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
+  SmallVector<int64_t> windows = op.getWindowDimensionsOrOnes(),
+                       strides = op.getWindowStridesOrOnes();
   SmallVector<std::pair<int64_t, int64_t>> padding = op.getPaddingOrZeros();
-  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), sourceSizes = shapeOf(op.getSource());
+  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()),
+                    sourceSizes = shapeOf(op.getSource());
   ShardingRule rule;
   TensorRule operand, source;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    bool moves = windows[d] != 1 || strides[d] != 1 || padding[d] != std::pair<int64_t, int64_t>(0, 0);
-    operand.dims.push_back(moves ? wholeDim(rule, sizes[d]) : passingDim(rule, sizes[d]));
-    source.dims.push_back(moves ? wholeDim(rule, sourceSizes[d]) : operand.dims[d]);
+    bool moves = windows[d] != 1 || strides[d] != 1 ||
+                 padding[d] != std::pair<int64_t, int64_t>(0, 0);
+    operand.dims.push_back(moves ? wholeDim(rule, sizes[d])
+                                 : passingDim(rule, sizes[d]));
+    source.dims.push_back(moves ? wholeDim(rule, sourceSizes[d])
+                                : operand.dims[d]);
   }
   rule.operands = {operand, source, TensorRule()};
   rule.results = {operand};
@@ -80,6 +91,7 @@ static FailureOr<ShardingRule> selectAndScatterRule(stablehlo::SelectAndScatterO
 }
 
 void rules::attachWindows(MLIRContext *context) {
-  attach<stablehlo::ReduceWindowOp, reduceWindowRule, localizeReduceWindow>(context);
+  attach<stablehlo::ReduceWindowOp, reduceWindowRule, localizeReduceWindow>(
+      context);
   attach<stablehlo::SelectAndScatterOp, selectAndScatterRule>(context);
 }
