@@ -79,6 +79,7 @@ Error shardc::readNumber(const NumberOption &option,
 
 void shardc::parseCommandLine(int argc, char **argv, StringRef tool,
                               StringRef overview) {
+  mlir::registerPassManagerCLOptions(); // --mlir-print-ir-after-all and the like
   std::string problems;
   raw_string_ostream problemsOut(problems);
   if (cl::ParseCommandLineOptions(argc, argv, overview, &problemsOut))
