@@ -1,8 +1,9 @@
 //===- Compile.cpp - A model file to a program -----------------------------===//
 #include "shardc/Pipelines/Compile.h"
+#include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Pipelines/Register.h"
-#include "shardc/Support/ModelText.h"
+#include "shardc/Support/ProgramText.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -25,17 +26,26 @@ std::unique_ptr<MLIRContext> shardc::createCompilerContext() {
 }
 
 OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  if (failed(loadModelText(context, path, *sources)))
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  if (!buffer) {
+    emitError(UnknownLoc::get(&context)) << "cannot read '" << path << "': " << buffer.getError().message();
     return {};
+  }
+  auto text = prepareProgram(std::move(*buffer));
+  if (!text) {
+    emitError(UnknownLoc::get(&context)) << llvm::toString(text.takeError());
+    return {};
+  }
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
   ParserConfig config(&context);
   return parseSourceFile<ModuleOp>(sources, config);
 }
 
 static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
-  PassManager pm(module.getContext());
-  if (failed(applyPassManagerCLOptions(pm)))
-    return failure();
+  PassManager pm(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+  // Fails where a tool has not registered them: then there are none to apply.
+  (void)applyPassManagerCLOptions(pm);
   build(pm);
   return pm.run(module);
 }
@@ -100,29 +110,9 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
     metadata.arguments.push_back(describeValue(mesh, main.getArgAttrDict(argument.getArgNumber()), argument.getLoc()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     metadata.results.push_back(describeValue(mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
-  local.walk([&](CommunicationOpInterface op) {
-    SiteMetadata site;
-    site.kind = op->getName().stripDialect().str();
-    for (StringAttr axis : op.getGroupAxes())
-      site.axes.push_back(axis.str());
-    auto type = cast<RankedTensorType>(op.getSource().getType());
-    unsigned elementBytes = 0;
-    Type element = type.getElementType();
-    if (auto complex = dyn_cast<ComplexType>(element))
-      elementBytes = 2 * complex.getElementType().getIntOrFloatBitWidth() / 8;
-    else
-      elementBytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-    site.bytesPerStep = -1;
-    if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
-      site.bytesPerStep = elementsMoved(exchange.getExchange()) * elementBytes;
-      if (exchange.getDimExchanges().size() == 1)
-        site.dim = cast<DimExchangeAttr>(exchange.getDimExchanges()[0]).getDim();
-    }
-    site.location = userLocation(op->getLoc());
-    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
-      site.reason = reason.str();
-    metadata.communication.push_back(std::move(site));
-  });
+  for (CommunicationSite &site : reportCommunication(local))
+    metadata.communication.push_back({site.kind, site.axes, site.dims.size() == 1 ? site.dims.front() : -1,
+                                      site.bytes.value_or(-1), site.location, site.reason});
   return metadata;
 }
 

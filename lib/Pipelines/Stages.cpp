@@ -36,7 +36,7 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
 }
 
 void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
-  pm.addPass(createCombineExchangesPass());
+  pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
   // The last word on communication: nothing after it may change its order.
   pm.addPass(createVerifyCommunicationPass());
 }
