@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -146,11 +147,13 @@ def main() -> None:
         f"mesh x={report['mesh']['x']}", "uneven; boundaries inside the pooling windows")
     say("compile", f"{report['compile_ms'] / 1000:.2f} s")
     show_communication(report)
-    spent = sum(site["ms"] for site in report["communication"])
-    share = 100 * spent / report["ms_per_step"]
+    waited = sum(site["wait_ms"] for site in report["communication"])
+    moving = sum(site["ms"] for site in report["communication"]) - waited
+    step = report["ms_per_step"]
     say("run", f"{report['ranks']} ranks in this process, {report['steps']} steps, "
         f"{report['ms_per_step']:.1f} ms per step (1 rank: {single['ms_per_step']:.1f})")
-    say("", f"communication {share:.0f} % of the time; peak memory {size_text(max(report['peak_bytes']))} "
+    say("", f"moving data {100 * moving / step:.0f} % of a rank's time, waiting for others "
+        f"{100 * waited / step:.0f} % ({os.cpu_count()} cores); peak memory {size_text(max(report['peak_bytes']))} "
         f"a rank (1 rank: {size_text(single['peak_bytes'][0])})")
     show_comparison(report, "unsharded", "the unsharded run")
     show_comparison(report, "expected", "JAX's stored result")

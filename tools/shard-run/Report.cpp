@@ -70,6 +70,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                                  {"count", count(site.count)},
                                  {"bytes", count(site.bytes)},
                                  {"ms", site.ms},
+                                 {"wait_ms", site.waitMs},
                                  {"hidden", site.hidden},
                                  {"location", json::fixUTF8(site.location)},
                                  {"name", json::fixUTF8(site.name)}});

@@ -109,6 +109,7 @@ static std::vector<SiteReport> readSites(const shardrt_program *program,
                        stats.count / executions,
                        static_cast<double>(stats.bytes_received) / steps,
                        stats.total_ns / executions / 1e6,
+                       stats.wait_ns / executions / 1e6,
                        busy > 0 ? stats.overlap_ns / busy : 0});
   }
   return reports;

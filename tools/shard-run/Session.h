@@ -16,6 +16,7 @@ struct SiteReport {
   double count = 0;  ///< executions of one rank
   double bytes = 0;  ///< that left a rank, summed over ranks
   double ms = 0;     ///< inside its calls, mean over ranks
+  double waitMs = 0; ///< of these, waiting for other ranks
   double hidden = 0; ///< of its time, the part that other work covered: 0 to 1
 };
 
