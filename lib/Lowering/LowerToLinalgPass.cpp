@@ -29,7 +29,7 @@ struct LowerToLinalgPass final : shardc::impl::LowerToLinalgPassBase<LowerToLina
     lowering::addAddressing(table);
     lowering::addOrdering(table);
     lowering::addControl(table);
-    //lowering::addFourier(table);
+    lowering::addFourier(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
       if (failed(lowerer.lowerFunction(func)))

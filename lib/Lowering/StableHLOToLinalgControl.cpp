@@ -258,6 +258,14 @@ static LogicalResult lowerComposite(Lowerer &l, stablehlo::CompositeOp op) {
   return success();
 }
 
+static LogicalResult lowerCustomCall(Lowerer &, stablehlo::CustomCallOp op) {
+  if (op.getCallTargetName() == "shape_assertion")
+    return op.emitOpError("@shape_assertion is unsupported: it checks a shape known only when the "
+                          "program runs; refine the program to the shapes of its arguments first");
+  return op.emitOpError("calls @") << op.getCallTargetName()
+                                   << ", which is unsupported: no such function is known here";
+}
+
 void shardc::lowering::addControl(LoweringTable &table) {
   table.op<stablehlo::WhileOp>(lowerWhile);
   table.op<stablehlo::CaseOp>(lowerCase);
@@ -265,4 +273,5 @@ void shardc::lowering::addControl(LoweringTable &table) {
   table.op<stablehlo::MapOp>(lowerMap);
   table.op<stablehlo::OptimizationBarrierOp>(lowerBarrier);
   table.op<stablehlo::CompositeOp>(lowerComposite);
+  table.op<stablehlo::CustomCallOp>(lowerCustomCall);
 }

@@ -85,15 +85,34 @@ static LogicalResult lowerDynamicIota(Lowerer &l, stablehlo::DynamicIotaOp op) {
   return success();
 }
 
+// The elements of a rank-1 integer tensor as JAX puts shapes together: from
+// constants and reshaped scalars. False where it is made otherwise.
+static bool listElements(Lowerer &l, Value source, SmallVectorImpl<OpFoldResult> &elements) {
+  if (auto constant = source.getDefiningOp<stablehlo::ConstantOp>()) {
+    auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+    if (!dense)
+      return false;
+    for (APInt size : dense)
+      elements.push_back(l.b.getIndexAttr(size.getSExtValue()));
+    return true;
+  }
+  if (auto concat = source.getDefiningOp<stablehlo::ConcatenateOp>())
+    return llvm::all_of(concat.getInputs(),
+                        [&](Value input) { return listElements(l, input, elements); });
+  auto reshape = source.getDefiningOp<stablehlo::ReshapeOp>();
+  if (!reshape || cast<RankedTensorType>(reshape.getOperand().getType()).getRank() != 0)
+    return false;
+  Value element = l.scalar(reshape.getOperand());
+  elements.push_back(l.toIndex(element, elementType(source.getType())));
+  return true;
+}
+
 SmallVector<OpFoldResult> Lowerer::shapeValues(Value source) {
   int64_t rank = cast<RankedTensorType>(source.getType()).getDimSize(0);
   SmallVector<OpFoldResult> sizes;
-  if (auto constant = source.getDefiningOp<stablehlo::ConstantOp>())
-    if (auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue())) {
-      for (APInt size : dense)
-        sizes.push_back(b.getIndexAttr(size.getSExtValue()));
-      return sizes;
-    }
+  if (listElements(*this, source, sizes))
+    return sizes;
+  sizes.clear();
   Value shape = tensor(source);
   auto elements = shape.getDefiningOp<tensor::FromElementsOp>();
   for (int64_t i = 0; i < rank; ++i) {
