@@ -60,7 +60,7 @@ def variants(entry: dict) -> list[tuple[str, list[str]]]:
                         cuts.append(f"{number}:{dim}={','.join(map(str, parts))}")
             if cuts:
                 text = ",".join(f"{axis}={size}" for axis, size in sizes.items())
-                runs.append((f"{text} uneven {variant}", [f"--mesh={text}", "--sizes=" + ";".join(cuts)]))
+                runs.append((f"{text} uneven {variant}", [f"--mesh={text}", *(f"--sizes={cut}" for cut in cuts)]))
     return runs
 
 
