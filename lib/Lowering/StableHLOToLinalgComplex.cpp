@@ -103,7 +103,8 @@ static Complex squareRoot(Complex x) {
   Real infinity = zero.of(INFINITY);
   Value isInfinite = compare(arith::CmpFPredicate::OEQ, abs(x.im), infinity);
   result = choose(isInfinite, Complex{infinity, infinity}, result);
-  return {result.re, copySign(result.im, x.im)};
+  // On the cut, the upper side for both zeros, as XLA has it.
+  return {result.re, choose(less(x.im, 0), -result.im, result.im)};
 }
 
 static Real coshOf(Real x) {
