@@ -1,0 +1,71 @@
+// RUN: shard-opt %s --spmd-check-supported --split-input-file --verify-diagnostics
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'stablehlo.custom_call' at {{.*}}: no custom call of target @my_kernel is known}}
+  %0 = stablehlo.custom_call @my_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'sdy.manual_computation' at {{.*}}: manual regions (shard_map) are not compiled yet}}
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<2xf32>) {
+    sdy.return %y : tensor<2xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'stablehlo.collective_permute' at {{.*}}: the program already communicates by itself}}
+  %0 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: argument 0 of @main has dynamic shape 'tensor<?xf32>'; export with constant shapes}}
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: argument 0 of @main has type '!stablehlo.token'; only ranked tensors are known}}
+func.func @main(%x: !stablehlo.token) {
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'arith.negf' at {{.*}}: expected ops of stablehlo, chlo, sdy and spmd}}
+  %0 = arith.negf %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: argument 0 of @main has 'mhlo.sharding', the form of an older partitioner}}
+func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: argument 0 of @main has 'xla.sdy.sharding', Shardy's serialized form}}
+func.func @main(%x: tensor<4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{}]>"}}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'sdy.propagation_barrier' at {{.*}}; constrain the values instead}}
+  %0 = sdy.propagation_barrier %x allowed_direction=NONE : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,18 @@
+// RUN: shard-opt %s --spmd-convert-sdy --split-input-file --verify-diagnostics
+
+// expected-note @below {{the other is}}
+sdy.mesh @a = <["x"=2]>
+// expected-error-re @below {{unsupported: mesh {{.*}} differs from another of this module; a program runs on one mesh}}
+sdy.mesh @b = <["x"=4]>
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{axis "x" of size 12 is used in parts that overlap: one ends at 2, another at 3, which is no multiple}}
+sdy.mesh @mesh = <["x"=12]>
+func.func @main(%x: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>},
+                %y: tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}, {}]>}) -> tensor<12x12xf32> {
+  return %x : tensor<12x12xf32>
+}
