@@ -114,10 +114,19 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, Array
   auto localizable = dyn_cast<LocalizeOpInterface>(op);
   if (!localizable)
     return op.emitOpError() << "has a sharding rule but no local form";
-  // Values that the op's regions capture are local by now.
+  Block *block = builder.getInsertionBlock();
+  Operation *before = block->empty() ? nullptr : &block->back();
   FailureOr<SmallVector<Value>> results = localizable.localize(localizer);
   if (failed(results))
     return failure();
+  // Regions were cloned as they are: what they capture is local by now.
+  for (Operation &created : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end()))
+    created.walk([&](Operation *inner) {
+      if (inner != &created)
+        for (OpOperand &operand : inner->getOpOperands())
+          if (Value local = mapping.lookupOrNull(operand.get()))
+            operand.set(local);
+    });
   for (auto [global, local] : llvm::zip_equal(op.getResults(), *results)) {
     Type expected = localType(global);
     if (local.getType() != expected) {
