@@ -158,7 +158,8 @@ def main() -> None:
     show_comparison(report, "unsharded", "the unsharded run")
     show_comparison(report, "expected", "JAX's stored result")
     say("report", arguments.report)
-    say("next", "./run demo --ranks 3        build/bin/shard-opt python/examples/unet.mlir --spmd-partition")
+    say("next", "./run demo --ranks 3")
+    say("", "build/bin/shard-opt python/examples/unet.mlir --spmd-import --spmd-propagate --spmd-partition")
     say("", f"{time.monotonic() - start:.1f} s for all of this")
 
 

@@ -77,9 +77,13 @@ Error shardc::readNumber(const NumberOption &option,
   return Error::success();
 }
 
-void shardc::parseCommandLine(int argc, char **argv, StringRef tool,
+void shardc::parseCommandLine(int argc, char **argv,
+                              cl::OptionCategory &category,
                               StringRef overview) {
-  mlir::registerPassManagerCLOptions(); // --mlir-print-ir-after-all and the like
+  StringRef tool = category.getName();
+  mlir::registerPassManagerCLOptions(); // --mlir-print-ir-after-all and the
+                                        // like
+  cl::HideUnrelatedOptions(category);
   std::string problems;
   raw_string_ostream problemsOut(problems);
   if (cl::ParseCommandLineOptions(argc, argv, overview, &problemsOut))

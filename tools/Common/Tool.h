@@ -66,10 +66,10 @@ llvm::Error readNumber(const NumberOption &option, int64_t least, int64_t most,
 llvm::Error readNumber(const NumberOption &option,
                        std::optional<double> &value);
 
-/// Reads the command line. Unknown or ill-formed options print one error and
-/// the way to --help, and end the process with code 2. `--help` ends with
-/// `footer`.
-void parseCommandLine(int argc, char **argv, llvm::StringRef tool,
+/// Reads the command line of the tool that `category` is named after. Unknown
+/// or ill-formed options print one error and the way to --help, and end the
+/// process with code 2. --help lists the options of `category`.
+void parseCommandLine(int argc, char **argv, llvm::cl::OptionCategory &category,
                       llvm::StringRef overview);
 
 /// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.

@@ -141,8 +141,7 @@ static Error checkOptions() {
 }
 
 Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
-  cl::HideUnrelatedOptions(category);
-  parseCommandLine(argc, argv, "shard-run",
+  parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) or loads "
                    "an artifact, and "
                    "runs it on N ranks\nof this process.\n");

@@ -169,8 +169,7 @@ static Error runTool() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  parseCommandLine(argc, argv, "shard-translate",
+  parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) for a "
                    "mesh, and writes what "
                    "was made of it.\n");
