@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeRange.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 
 namespace shardc {
 
@@ -20,6 +21,23 @@ inline bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs) {
     return left.getElementType() == right.getElementType() &&
            llvm::succeeded(mlir::verifyCompatibleShape(left, right));
   });
+}
+
+/// Infers the result types of `op`, which says what is wrong if that fails, and
+/// compares them with those it has. `OpT` has InferTypeOpInterface.
+template <typename OpT> llvm::LogicalResult verifyInferredTypes(OpT op) {
+  llvm::SmallVector<mlir::Type> expected;
+  if (failed(OpT::inferReturnTypes(
+          op->getContext(), op->getLoc(), op->getOperands(),
+          op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+          op->getRegions(), expected)))
+    return llvm::failure();
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), expected))
+    if (!areCompatibleTypes(result.getType(), type))
+      return op->emitOpError("result ")
+             << result.getResultNumber() << " has type " << result.getType()
+             << ", expected " << type;
+  return llvm::success();
 }
 
 } // namespace shardc

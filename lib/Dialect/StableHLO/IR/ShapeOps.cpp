@@ -238,6 +238,8 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult CompareOp::verify() {
+  if (failed(verifyInferredTypes(*this)))
+    return failure();
   Reporter report(*this);
   Type element = getElementTypeOrSelf(getLhs().getType());
   if (isa<ComplexType>(element) &&

@@ -38,6 +38,25 @@ class Chlo_Op<string mnemonic, list<Trait> traits> : Op<Chlo_Dialect, mnemonic, 
   let extraClassDeclaration = compatibleReturnTypes;
 }
 
+// An op whose result types are inferred and compared.
+class Chlo_InferOp<string mnemonic, list<Trait> traits = []>
+    : Chlo_Op<mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptor])> {
+  let hasVerifier = 1;
+  let extraClassDeclaration = compatibleReturnTypes # [{
+    // Verified by verify(), which says once what is wrong.
+    static ::llvm::LogicalResult refineReturnTypes(::mlir::MLIRContext *,
+        std::optional<::mlir::Location>, ::mlir::ValueRange, ::mlir::DictionaryAttr,
+        ::mlir::OpaqueProperties, ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {
+      return ::mlir::success();
+    }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::shardc::verifyInferredTypes<$cppClass>(*this);
+    }
+  }];
+}
+
 class Chlo_UnaryOp<string mnemonic, Type type, string what>
     : Chlo_Op<mnemonic, [Pure, Chlo_Elementwise, SameOperandsAndResultType]> {
   let summary = what;
@@ -47,7 +66,7 @@ class Chlo_UnaryOp<string mnemonic, Type type, string what>
 }
 
 class Chlo_PredicateOp<string mnemonic, string what>
-    : Chlo_Op<mnemonic, [Pure, Chlo_Elementwise, InferTypeOpAdaptor]> {
+    : Chlo_InferOp<mnemonic, [Chlo_Elementwise]> {
   let summary = what;
   let arguments = (ins Chlo_FloatTensor:$operand);
   let results = (outs Chlo_PredTensor:$result);
@@ -125,7 +144,7 @@ def Chlo_ConstantLikeOp : Chlo_Op<"constant_like", [Pure]> {
   let results = (outs Chlo_Tensor:$result);
 }
 
-def Chlo_TopKOp : Chlo_Op<"top_k", [Pure, InferTypeOpAdaptor]> {
+def Chlo_TopKOp : Chlo_InferOp<"top_k"> {
   let summary = "The k largest elements along the last dim, and where they are.";
   let description = [{
     Sorted descending, ties by lower index, NaN first.

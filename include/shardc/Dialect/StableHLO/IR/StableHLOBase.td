@@ -77,7 +77,20 @@ class StableHLO_Op<string mnemonic, list<Trait> traits = []>
 // verifier compares, `?` being compatible with every size.
 class StableHLO_InferOp<string mnemonic, list<Trait> traits = []>
     : StableHLO_Op<mnemonic, !listconcat(traits, [InferTypeOpAdaptor])> {
-  let extraClassDeclaration = compatibleReturnTypes;
+  let hasVerifier = 1;
+  let extraClassDeclaration = compatibleReturnTypes # [{
+    // Verified by verify(), which says once what is wrong.
+    static ::llvm::LogicalResult refineReturnTypes(::mlir::MLIRContext *,
+        std::optional<::mlir::Location>, ::mlir::ValueRange, ::mlir::DictionaryAttr,
+        ::mlir::OpaqueProperties, ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {
+      return ::mlir::success();
+    }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::shardc::verifyInferredTypes<$cppClass>(*this);
+    }
+  }];
 }
 
 #endif // SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOBASE_TD

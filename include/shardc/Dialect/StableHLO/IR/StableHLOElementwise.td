@@ -201,7 +201,7 @@ def StableHLO_CompareOp : StableHLO_InferOp<"compare",
       "::shardc::stablehlo::ComparisonDirection":$direction,
       CArg<"::shardc::stablehlo::ComparisonType",
            "::shardc::stablehlo::ComparisonType::NOTYPE">:$type)>];
-  let hasVerifier = 1;
+  let extraClassDefinition = ""; // has a verifier of its own
   let assemblyFormat = [{
     custom<EnumWord>($comparison_direction) `,` $lhs `,` $rhs
       (`,` custom<EnumWord>($compare_type)^)? attr-dict

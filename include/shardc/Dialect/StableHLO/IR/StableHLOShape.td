@@ -185,7 +185,7 @@ def StableHLO_SetDimensionSizeOp : StableHLO_Op<"set_dimension_size", [Pure]> {
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    operands `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
+    $operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
   }];
 }
 
