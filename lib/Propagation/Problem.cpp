@@ -123,7 +123,8 @@ RuleView::RuleView(const ShardingRule &rule, ArrayRef<ArrayRef<int64_t>> operand
     : rule(&rule) {
   sizes = rule.factorSizes();
   for (const Factor &factor : rule.factors)
-    canCut.push_back(factor.size > 1 && factor.kind != FactorKind::NeedReplication);
+    canCut.push_back(factor.size > 0 && factor.kind != FactorKind::NeedReplication &&
+                     (factor.size > 1 || factor.kind == FactorKind::PassThrough));
   SmallVector<bool, 8> inOperands(sizes.size(), false),
       inResults(sizes.size(), false);
   bool exact = true, hasDims = false;
@@ -133,6 +134,9 @@ RuleView::RuleView(const ShardingRule &rule, ArrayRef<ArrayRef<int64_t>> operand
       Dim &dim = dims.emplace_back();
       dim.kind = kindOf(rule, map, size);
       dim.factor = shardingFactorOf(rule, map).value_or(-1);
+      // One row of a slice stays with the rank that has it.
+      if (dim.factor < 0 && map.terms.size() == 1)
+        dim.factor = map.terms.front().factor;
       exact &= dim.kind != MapKind::Window;
       for (const IndexTerm &term : map.terms) {
         used[term.factor] = true;

@@ -327,7 +327,9 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
 bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement &agreed) {
   TensorState &tensor = problem.tensors[slot.tensor];
   DimState &dim = tensor.dims[slot.dim];
-  if (!isVisible(dim) || tensor.shape[slot.dim] <= 1)
+  // One element is cut only where the op works on just that one: a row taken out
+  // of a field stays with its rank, but a field is not put on one rank for a row.
+  if (!isVisible(dim) || (tensor.shape[slot.dim] <= 1 && view.sizes[slot.view.factor] > 1))
     return false;
   if (!isPrefix(dim.axes, agreed.axes) && !isPrefix(agreed.axes, dim.axes))
     return false;

@@ -102,7 +102,8 @@ struct RuleView {
   const ShardingRule *rule;
   llvm::SmallVector<int64_t, 8> sizes; ///< of factors
   /// A factor may be cut if every dim that uses it is cut along it, it may be
-  /// sharded, and there is something to cut.
+  /// sharded, and there is something to cut. A factor of size one may be "cut" so
+  /// that its one element is on one rank.
   llvm::SmallVector<bool, 8> canCut;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 4> operands;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 2> results;
