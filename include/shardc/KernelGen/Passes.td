@@ -64,6 +64,15 @@ def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp">
   let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
 }
 
+def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::FuncOp"> {
+  let summary = "Give each result an empty or filled tensor of its own to be built in.";
+  let description = [{
+    Before: equal `tensor.empty`, fills of them, shared by several ops as destinations (CSE makes
+    them so). After: one for each use, beside it. Refuses: nothing.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::FuncOp"> {
   let summary = "Turn copies of buffers and named linalg ops into linalg.generic.";
   let description = [{

@@ -80,6 +80,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
     pm.addPass(createCSEPass());
   }
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
+  // CSE has made one of equal fills; bufferization would copy them, or worse.
+  pm.addNestedPass<func::FuncOp>(createPrivateDestinationsPass());
   pm.addNestedPass<func::FuncOp>(createAnchorLoopValuesPass());
   addBufferization(pm);
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());

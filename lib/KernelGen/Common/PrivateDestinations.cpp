@@ -1,0 +1,80 @@
+//===- PrivateDestinations.cpp - Each result gets a destination of its own ===//
+//
+// CSE makes one of equal empty or filled tensors. Two reductions that start
+// from the same one would be built in one buffer, one of them after a copy; and
+// where empty-tensor elimination puts that buffer into an output, the other
+// would still be read from there. So every use gets its own.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/Iterators.h"
+#include "shardc/KernelGen/Passes.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_PRIVATEDESTINATIONSPASS
+#include "shardc/KernelGen/Passes.h.inc"
+
+/// True if `op` makes a tensor out of nothing but scalars and an empty tensor.
+static bool isCheapSource(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  auto fill = dyn_cast<linalg::LinalgOp>(op);
+  if (!fill || !fill.hasPureTensorSemantics() || fill.getNumDpsInits() != 1 ||
+      fill.getNumReductionLoops())
+    return false;
+  for (OpOperand *input : fill.getDpsInputOperands())
+    if (isa<ShapedType>(input->get().getType()))
+      return false;
+  Value destination = fill.getDpsInits()[0];
+  Value yielded = fill.getBlock()->getTerminator()->getOperand(0);
+  // A constant or a scalar operand, not something computed element by element.
+  auto argument = dyn_cast<BlockArgument>(yielded);
+  bool isScalar = argument ? argument.getOwner() != fill.getBlock() ||
+                                 argument.getArgNumber() < fill.getNumDpsInputs()
+                           : yielded.getParentBlock() != fill.getBlock();
+  return isScalar && destination.getDefiningOp<tensor::EmptyOp>();
+}
+
+namespace {
+struct PrivateDestinationsPass final
+    : impl::PrivateDestinationsPassBase<PrivateDestinationsPass> {
+  void runOnOperation() override {
+    // Users first, so that a fill is split before the empty tensor it fills.
+    SmallVector<Operation *> sources;
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      if (isCheapSource(op))
+        sources.push_back(op);
+    });
+    OpBuilder builder(&getContext());
+    for (Operation *op : sources) {
+      SmallVector<OpOperand *> uses;
+      for (OpOperand &use : op->getResult(0).getUses())
+        if (isDestination(use))
+          uses.push_back(&use);
+      if (uses.empty() || op->getResult(0).hasOneUse())
+        continue;
+      for (OpOperand *use : uses) {
+        builder.setInsertionPoint(use->getOwner());
+        use->set(builder.clone(*op)->getResult(0));
+      }
+      if (op->use_empty())
+        op->erase();
+    }
+  }
+
+private:
+  /// True if the user builds its result in this operand.
+  static bool isDestination(OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(user))
+      return destination.isDpsInit(&use);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return use.get() == insert.getDest();
+    if (auto insert = dyn_cast<tensor::InsertOp>(user))
+      return use.get() == insert.getDest();
+    return isa<LoopLikeOpInterface>(user);
+  }
+};
+} // namespace
+} // namespace shardc
