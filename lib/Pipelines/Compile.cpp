@@ -33,7 +33,15 @@ OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
   }
   auto text = prepareProgram(std::move(*buffer));
   if (!text) {
-    emitError(UnknownLoc::get(&context)) << llvm::toString(text.takeError());
+    // FILE:LINE:COLUMN: error: WHAT
+    std::string message = llvm::toString(text.takeError());
+    auto [where, what] = StringRef(message).split(": error: ");
+    auto [fileAndLine, column] = where.rsplit(':');
+    unsigned line = 0, at = 0;
+    if (what.empty() || column.getAsInteger(10, at) || fileAndLine.rsplit(':').second.getAsInteger(10, line))
+      emitError(UnknownLoc::get(&context)) << message;
+    else
+      emitError(FileLineColLoc::get(&context, path, line, at)) << what;
     return {};
   }
   auto sources = std::make_shared<llvm::SourceMgr>();

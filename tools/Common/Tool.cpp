@@ -211,6 +211,8 @@ static Error withModel(StringRef path, ModelOptions &options,
       return toolError(ExitCode::IO, path + ": is a directory");
   }
   std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
+  // The source line says enough: users meet few of our ops.
+  context->printOpOnDiagnostic(false);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, context.get(), errs());
   mlir::OwningOpRef<mlir::ModuleOp> module = parseModel(*context, path);
