@@ -9,16 +9,17 @@
 namespace shardc::test {
 
 /// The last op of a function's body is the one under test. Arguments of i32 are
-/// indices, some of them out of range; i1 is 0 or 1; anything else is small.
+/// indices.
 struct Case {
   std::string name;
-  std::string text; ///< the function, after its name
+  std::string text; ///< the function
   std::string rule; ///< the op's rule, as ShardingRule::str() has it
 };
 inline void PrintTo(const Case &testCase, std::ostream *os) {
   *os << testCase.name;
 }
 
+/// All cases of test/Inputs/rule-cases.mlir; none if it cannot be read.
 std::vector<Case> allCases();
 
 } // namespace shardc::test

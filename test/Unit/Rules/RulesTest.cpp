@@ -56,9 +56,8 @@ protected:
 
   /// Parses the case, runs it whole, and sets `op` to its last op.
   void prepare() {
-    std::string text = "func.func @main" + GetParam().text;
-    module = parseSourceString<ModuleOp>(text, &context);
-    ASSERT_TRUE(module) << text;
+    module = parseSourceString<ModuleOp>(GetParam().text, &context);
+    ASSERT_TRUE(module) << GetParam().text;
     auto function = *module->getOps<func::FuncOp>().begin();
     Block &block = function.getBody().front();
     op = &*std::prev(block.end(), 2);
@@ -83,6 +82,8 @@ protected:
   Operation *op = nullptr;
   Environment environment;
 };
+
+TEST(Cases, AreThere) { EXPECT_GE(allCases().size(), 120u); }
 
 TEST_P(RuleTest, CutEqualsWhole) {
   prepare();

@@ -1,0 +1,158 @@
+"""Run small programs of one op, cut in every dim, and compare with the whole.
+
+    run.py FAMILY [--case NAME] [--shard-run PATH] [--jobs N]
+
+Each case of test/Inputs/rule-cases.mlir runs on three ranks (two for grouped convolutions): each dim of each argument
+and result is sharded in turn, arguments in balanced shards, in uneven ones, and with an empty shard; then two dims
+over a mesh of two axes. `shard-run --check` compares with the unsharded program. Exits 1 if a run is not equal.
+"""
+
+import argparse
+import itertools
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+CASES = Path(__file__).parents[2] / "Inputs" / "rule-cases.mlir"
+TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)>")
+
+
+def read_cases(family: str) -> list[tuple[str, str]]:
+    """Names and texts of the cases of ``family``."""
+    found: list[tuple[str, str]] = []
+    current = ""
+    for line in CASES.read_text().splitlines():
+        if line.startswith("// FAMILY "):
+            current = line.split()[2]
+        elif current != family:
+            continue
+        elif line.startswith("// CASE "):
+            found.append((line.split()[2], ""))
+        elif not line.startswith("//") and found:
+            found[-1] = (found[-1][0], found[-1][1] + line + "\n")
+    return found
+
+
+class Program:
+    """One case: its text, and where its arguments and results stand in the signature."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        head = text.splitlines()[0]
+        arguments, results = head[head.index("(") : head.rindex("{")].split(") -> ")
+        self.spans = []  # (is an argument, number, type, start in text, end)
+        for is_argument, part, start in ((True, arguments, head.index("(")), (False, results, head.rindex(") -> ") + 5)):
+            for number, match in enumerate(TENSOR.finditer(part)):
+                self.spans.append((is_argument, number, match.group(0), start + match.start(), start + match.end()))
+        # One result stands without parentheses, where an attribute may not.
+        self.bare_result = not results.strip().startswith("(")
+
+    def shape(self, span: int) -> list[int]:
+        match = TENSOR.fullmatch(self.spans[span][2])
+        assert match
+        return [int(size) for size in match.group(1).split("x") if size]
+
+    def sharded(self, mesh: str, cuts: dict[int, dict[int, str]]) -> str:
+        """The program on ``mesh``, dims of some spans cut over axes: ``cuts[span][dim] = axis``."""
+        text = self.text
+        for i in reversed(range(len(self.spans))):
+            is_argument, _, _, start, end = self.spans[i]
+            attribute = ""
+            if i in cuts:
+                dims = ", ".join(f'{{"{cuts[i][d]}"}}' if d in cuts[i] else "{?}" for d in range(len(self.shape(i))))
+                attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"
+            kind = text[start:end] + attribute
+            if not is_argument and self.bare_result:
+                kind = f"({kind})"
+            text = text[:start] + kind + text[end:]
+        return f"sdy.mesh @mesh = <[{mesh}]>\n{text}"
+
+    def inputs(self) -> list[str]:
+        """Options that give small values to all arguments, or a seed where nothing is an index."""
+        arguments = [span for span in self.spans if span[0]]
+        if not any(kind.endswith("i32>") and "ui32" not in kind for _, _, kind, _, _ in arguments):
+            return ["--seed=1"]
+        options = []
+        for _, number, kind, _, _ in arguments:
+            shape, element = TENSOR.fullmatch(kind).groups()
+            count = 1
+            for size in shape.split("x")[:-1]:
+                count *= int(size)
+            low, high = (-2, 7) if element == "i32" else (0, 2) if element == "i1" else (-9, 10)
+            values = [low + (7 * i + 3 * number + i * i) % (high - low) for i in range(count)]
+            options.append(f"--input={shape}{element}={','.join(map(str, values))}")
+        return options
+
+
+def uneven(size: int, shards: int, empty: bool) -> str:
+    """Sizes of shards, growing, or with the first one empty."""
+    first = 0 if empty else max(size // (2 * shards), 0)
+    sizes = [first] + [0] * (shards - 1)
+    for i in range(size - first):
+        sizes[1 + (i * i + i) % (shards - 1 or 1)] += 1
+    return ",".join(map(str, sizes))
+
+
+def variants(program: Program, shards: int) -> list[tuple[str, str, list[str]]]:
+    """What each run is called, its text, and its options."""
+    runs = []
+    inputs = program.inputs()
+    dims = [(i, d) for i in range(len(program.spans)) for d, size in enumerate(program.shape(i)) if size > 1]
+    for i, d in dims:
+        is_argument, number, kind, _, _ = program.spans[i]
+        text = program.sharded(f'"x"={shards}', {i: {d: "x"}})
+        name = f"{'argument' if is_argument else 'result'} {number} dim {d}"
+        runs.append((name, text, inputs))
+        if is_argument:
+            for empty in (False, True):
+                sizes = uneven(program.shape(i)[d], shards, empty)
+                runs.append((f"{name} in {sizes}", text, [*inputs, f"--sizes={number}:{d}={sizes}"]))
+    for (i, d), (j, e) in itertools.combinations(dims, 2):
+        if program.spans[i][0] != program.spans[j][0]:
+            continue
+        cuts: dict[int, dict[int, str]] = {i: {d: "x"}}
+        cuts.setdefault(j, {})[e] = "y"
+        name = f"{program.spans[i][1]}:{d} over x, {program.spans[j][1]}:{e} over y"
+        runs.append((name, program.sharded('"x"=2, "y"=2', cuts), inputs))
+    return runs
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("family")
+    parser.add_argument("--case", help="only this one")
+    parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+
+    def run(job: tuple[str, str, list[str]]) -> str:
+        """Nothing, or what went wrong."""
+        _, text, arguments = job
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+            file.write(text)
+            file.flush()
+            command = [options.shard_run, file.name, "--check", "--rtol=0.001", "--timeout=10000", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        return "" if done.returncode == 0 else f"exit code {done.returncode}: {done.stderr.strip()}"
+
+    jobs = []
+    for name, text in read_cases(options.family):
+        if options.case in (None, name):
+            shards = 2 if "group_count = 4" in text else 3
+            jobs += [(f"{name}: {what}", program, extra) for what, program, extra in variants(Program(text), shards)]
+    if not jobs:
+        sys.exit(f"no case {options.case or ''} in family {options.family}")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        problems = list(pool.map(run, jobs))
+    for (name, text, arguments), problem in zip(jobs, problems, strict=True):
+        if problem:
+            print(f"{name}\n{text}\n{' '.join(arguments)}\n{problem}\n")
+    print(f"{options.family}: {len(jobs)} runs, {sum(map(bool, problems))} not equal")
+    return int(any(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
