@@ -52,8 +52,11 @@ inline Real erf(Real x) { return realOp<mlir::math::ErfOp>(x); }
 inline Real erfc(Real x) { return realOp<mlir::math::ErfcOp>(x); }
 inline Real floor(Real x) { return realOp<mlir::math::FloorOp>(x); }
 inline Real pow(Real x, Real y) { return realOp<mlir::math::PowFOp>(x, y.v); }
-inline Real atan2(Real y, Real x) { return realOp<mlir::math::Atan2Op>(y, x.v); }
 inline Real copySign(Real x, Real sign) { return realOp<mlir::math::CopySignOp>(x, sign.v); }
+/// By |y|, the sign after: vectorised forms lose the sign of a zero.
+inline Real atan2(Real y, Real x) {
+  return copySign(realOp<mlir::math::Atan2Op>(abs(y), x.v), y);
+}
 inline Real larger(Real x, Real y) { return realOp<mlir::arith::MaximumFOp>(x, y.v); }
 inline Real smaller(Real x, Real y) { return realOp<mlir::arith::MinimumFOp>(x, y.v); }
 

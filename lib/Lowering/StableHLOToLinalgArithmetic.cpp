@@ -306,6 +306,17 @@ static Value logistic(ScalarBuilder &b, Operation *, ValueRange args) {
   });
 }
 
+// By |y|, the sign after: vectorised forms lose the sign of a zero.
+static Value angle(ScalarBuilder &b, Operation *op, ValueRange args) {
+  if (!isa<FloatType>(args[0].getType()))
+    return unsupportedType(op);
+  return inComputeType(b, args, [&](ArrayRef<Value> wide) -> Value {
+    Value magnitude = math::AbsFOp::create(b, wide[0]);
+    Value angle = math::Atan2Op::create(b, magnitude, wide[1]);
+    return math::CopySignOp::create(b, angle, wide[0]);
+  });
+}
+
 static Value isFinite(ScalarBuilder &b, Operation *, ValueRange args) {
   auto type = cast<FloatType>(args[0].getType());
   Value wide = castFloat(b, args[0], computeType(type));
@@ -421,7 +432,7 @@ void shardc::lowering::addArithmetic(LoweringTable &table) {
   addFunction<SqrtOp, math::SqrtOp>(table, complexSqrt);
   addFunction<TanOp, math::TanOp>(table, complexTan);
   addFunction<TanhOp, math::TanhOp>(table, complexTanh);
-  addFunction<Atan2Op, math::Atan2Op>(table);
+  table.scalar<Atan2Op>(angle);
 
   table.scalar<NegOp>(negate);
   table.scalar<AbsOp>(absolute);
