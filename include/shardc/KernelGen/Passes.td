@@ -48,10 +48,12 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
   let summary = "Write pads and concatenations into slices of one buffer.";
   let description = [{
     Before: `tensor.pad`, `tensor.concat`. After: a destination and `tensor.insert_slice` into it,
-    so that producers may write there directly. Refuses: nothing; a pad with a body other than
+    so that producers may write there directly. `scf.index_switch` on tensors becomes `scf.if`,
+    through which bufferization sees what may not be written. Refuses: nothing; a pad with a body other than
     one yielded value is left alone.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect",
+                           "mlir::tensor::TensorDialect"];
 }
 
 def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp"> {
@@ -71,6 +73,26 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
     them so). After: one for each use, beside it. Refuses: nothing.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
+  let summary = "Build results in the argument that they are copied to.";
+  let description = [{
+    Before: a buffer is allocated, written, and last of all copied to an argument that nothing
+    else uses. After: the argument takes the buffer's place.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
+def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
+  let summary = "Let loop-carried buffers change roles in place of copying them.";
+  let description = [{
+    Before: the body of `scf.for` or `scf.while` ends with copies from buffers of its own, or of
+    one another, to buffers from outside. After: those buffers are loop-carried, each iteration
+    yields them in their new roles, and the copies are gone. The loop is marked `spmd.rotated`:
+    its carried buffers are distinct.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
 def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::FuncOp"> {

@@ -38,7 +38,8 @@ static bool mayAlias(Value a, Value b) {
     if (v.getDefiningOp<memref::AllocOp>() || v.getDefiningOp<memref::GetGlobalOp>())
       return true;
     auto argument = dyn_cast<BlockArgument>(v);
-    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+    return argument && (isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
+                        argument.getOwner()->getParentOp()->hasAttr("spmd.rotated"));
   };
   return !isOwn(a) || !isOwn(b);
 }
@@ -144,6 +145,68 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   return found;
 }
 
+/// A fill of which the next op overwrites a box shrinks to what lies around the
+/// box: the edges of a padded buffer.
+static void narrowFill(linalg::GenericOp fill) {
+  if (!filledWith(fill))
+    return;
+  Value buffer = fill.getDpsInits()[0];
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || !type.hasStaticShape() || !buffer.getDefiningOp<memref::AllocOp>())
+    return;
+  memref::SubViewOp box;
+  for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
+    if (isHarmless(op))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic)
+      return;
+    if (!touches(op, buffer))
+      continue;
+    if (generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() ||
+        !generic.getRegionOutputArgs()[0].use_empty() ||
+        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isPermutation())
+      return;
+    for (Value input : generic.getDpsInputs())
+      if (isa<MemRefType>(input.getType()) && mayAlias(input, buffer))
+        return;
+    box = generic.getDpsInits()[0].getDefiningOp<memref::SubViewOp>();
+    break;
+  }
+  if (!box || box.getSource() != buffer || !box.getOffsets().empty() ||
+      !box.getSizes().empty() || !box.getStrides().empty() ||
+      llvm::any_of(box.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+    return;
+  OpBuilder builder(fill);
+  unsigned rank = type.getRank();
+  SmallVector<int64_t> from(rank, 0), extent(type.getShape());
+  auto fillBox = [&] {
+    if (llvm::is_contained(extent, 0))
+      return;
+    SmallVector<OpFoldResult> offsets, sizes, strides(rank, builder.getIndexAttr(1));
+    for (auto [offset, size] : llvm::zip_equal(from, extent)) {
+      offsets.push_back(builder.getIndexAttr(offset));
+      sizes.push_back(builder.getIndexAttr(size));
+    }
+    Value slab = memref::SubViewOp::create(builder, fill.getLoc(), buffer, offsets, sizes,
+                                           strides);
+    IRMapping map;
+    map.map(buffer, slab);
+    builder.clone(*fill, map);
+  };
+  for (unsigned dim : llvm::seq(rank)) {
+    int64_t low = box.getStaticOffsets()[dim], size = box.getStaticSizes()[dim];
+    extent[dim] = low;
+    fillBox();
+    from[dim] = low + size;
+    extent[dim] = type.getDimSize(dim) - low - size;
+    fillBox();
+    from[dim] = low;
+    extent[dim] = size;
+  }
+  fill.erase();
+}
+
 static void generate(linalg::GenericOp op, unsigned vectorBits) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
@@ -182,6 +245,10 @@ struct GenerateCpuKernelsPass final
     : shardc::impl::GenerateCpuKernelsPassBase<GenerateCpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
+    SmallVector<linalg::GenericOp> fills;
+    getOperation().walk([&](linalg::GenericOp op) { fills.push_back(op); });
+    for (linalg::GenericOp op : fills)
+      narrowFill(op);
     // Reductions first: they take fills and epilogues with them.
     for (bool reductions : {true, false}) {
       SmallVector<linalg::GenericOp> ops;

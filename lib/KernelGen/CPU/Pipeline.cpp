@@ -84,6 +84,10 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   pm.addNestedPass<func::FuncOp>(createPrivateDestinationsPass());
   pm.addNestedPass<func::FuncOp>(createAnchorLoopValuesPass());
   addBufferization(pm);
+  if (options.optimize) {
+    pm.addNestedPass<func::FuncOp>(createRotateBuffersPass());
+    pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
+  }
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
   if (options.optimize) {
     GenerateCpuKernelsPassOptions kernels;

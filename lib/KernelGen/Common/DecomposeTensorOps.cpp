@@ -61,12 +61,51 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// index_switch becomes a chain of if.
+struct DecomposeSwitch final : OpRewritePattern<scf::IndexSwitchOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::IndexSwitchOp op,
+                                PatternRewriter &rewriter) const override {
+    if (llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
+      return rewriter.notifyMatchFailure(op, "no tensor results");
+    Location loc = op.getLoc();
+    SmallVector<Region *> regions;
+    for (Region &region : op.getCaseRegions())
+      regions.push_back(&region);
+    scf::IfOp first;
+    for (auto [value, region] : llvm::zip_equal(op.getCases(), regions)) {
+      Value number = arith::ConstantIndexOp::create(rewriter, loc, value);
+      Value matches = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                            op.getArg(), number);
+      auto branch = scf::IfOp::create(rewriter, loc, op.getResultTypes(), matches,
+                                      /*addThenBlock=*/false, /*addElseBlock=*/false);
+      rewriter.inlineRegionBefore(*region, branch.getThenRegion(),
+                                  branch.getThenRegion().end());
+      if (first)
+        scf::YieldOp::create(rewriter, loc, branch.getResults());
+      else
+        first = branch;
+      Block *rest = rewriter.createBlock(&branch.getElseRegion());
+      rewriter.setInsertionPointToStart(rest);
+    }
+    if (!first)
+      return rewriter.notifyMatchFailure(op, "no cases");
+    // The default's ops go into the innermost else.
+    Block *rest = rewriter.getInsertionBlock();
+    Block &other = op.getDefaultRegion().front();
+    rewriter.mergeBlocks(&other, rest);
+    rewriter.replaceOp(op, first.getResults());
+    return success();
+  }
+};
+
 struct DecomposeTensorOpsPass final
     : shardc::impl::DecomposeTensorOpsPassBase<DecomposeTensorOpsPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposePad>(&getContext());
+    patterns.add<DecomposePad, DecomposeSwitch>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

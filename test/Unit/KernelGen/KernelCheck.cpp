@@ -63,6 +63,8 @@ struct Compiled {
 } // namespace
 
 static size_t elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
   if (type.isIndex())
     return 8;
   return std::max<size_t>(1, type.getIntOrFloatBitWidth() / 8);
@@ -160,7 +162,7 @@ static void call(const Compiled &compiled, std::vector<Buffer> &buffers,
     arenaDescriptor = {int64_t(base), int64_t(base), 0, compiled.arenaBytes, 1};
     args.push_back(arenaDescriptor.data());
   }
-  callWith(compiled.entry, args, std::make_index_sequence<40>());
+  callWith(compiled.entry, args, std::make_index_sequence<400>());
 }
 
 static double toDouble(Type type, const char *at) {
@@ -193,6 +195,8 @@ static double toDouble(Type type, const char *at) {
 
 static void fillRandom(Buffer &buffer, std::mt19937 &random) {
   Type type = buffer.type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(type))
+    type = complex.getElementType(); // pairs of it
   std::uniform_real_distribution<double> real(low, high);
   size_t width = elementBytes(type);
   char *data = buffer.data();
@@ -253,6 +257,8 @@ static int compare(std::vector<Buffer> &expected, std::vector<Buffer> &found) {
   double worst = 0;
   for (auto [number, a, b] : llvm::enumerate(expected, found)) {
     Type type = a.type.getElementType();
+    if (auto complex = dyn_cast<ComplexType>(type))
+      type = complex.getElementType();
     size_t width = elementBytes(type), count = a.bytes / width;
     for (size_t i = 0; i < count; ++i) {
       double x = toDouble(type, a.data() + i * width), y = toDouble(type, b.data() + i * width);
@@ -283,6 +289,7 @@ int main(int argc, char **argv) {
   shardc::registerObjectFileDialects(registry);
   MLIRContext context(registry);
   context.disableMultithreading();
+  context.allowUnregisteredDialects();
 
   if (!emit.empty()) {
     OwningOpRef<ModuleOp> module = parse(context);

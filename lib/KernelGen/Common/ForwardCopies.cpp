@@ -1,0 +1,66 @@
+//===- ForwardCopies.cpp - Build results where they are wanted ------------===//
+//
+// Bufferization copies a result into its destination where it could not prove
+// early enough that it may be built there. On buffers the proof is short: the
+// destination is an argument that nothing else touches, and the copy is the
+// last use of the buffer.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/KernelGen/Passes.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_FORWARDCOPIESPASS
+#include "shardc/KernelGen/Passes.h.inc"
+
+/// True if `copy` comes after all other uses of `buffer` and of what may be a
+/// view of it.
+static bool isLastUse(memref::CopyOp copy, Value buffer) {
+  SmallVector<Value> work{buffer};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (user == copy)
+        continue;
+      Operation *ancestor = copy->getBlock()->findAncestorOpInBlock(*user);
+      if (!ancestor || !ancestor->isBeforeInBlock(copy))
+        return false;
+      if (isa<ViewLikeOpInterface>(user)) {
+        work.append(user->result_begin(), user->result_end());
+        continue;
+      }
+      // Handed on through control flow or arithmetic: out of sight.
+      for (Type type : user->getResultTypes())
+        if (isa<BaseMemRefType>(type))
+          return false;
+      if (isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(user))
+        return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+struct ForwardCopiesPass final : shardc::impl::ForwardCopiesPassBase<ForwardCopiesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    for (memref::CopyOp op : getOperation().getBody().getOps<memref::CopyOp>())
+      copies.push_back(op);
+    for (memref::CopyOp copy : copies) {
+      auto alloc = copy.getSource().getDefiningOp<memref::AllocOp>();
+      auto target = dyn_cast<BlockArgument>(copy.getTarget());
+      if (!alloc || !target || !target.hasOneUse() || alloc->getBlock() != copy->getBlock() ||
+          target.getOwner() != copy->getBlock() || alloc.getType() != target.getType() ||
+          !isLastUse(copy, alloc))
+        continue;
+      alloc.replaceAllUsesWith(Value(target));
+      copy.erase();
+      alloc.erase();
+    }
+  }
+};
+} // namespace
+} // namespace shardc
