@@ -58,7 +58,7 @@ private:
     while (pos < text.size() && text[pos] != '"')
       pos += text[pos] == '\\' ? 2 : 1;
     pos = std::min(pos + 1, text.size());
-    if (isSymbol && pos - begin - 2 > kMaxNameLength)
+    if (isSymbol && pos - begin > kMaxNameLength + 2)
       fail(begin,
            "name is longer than " + std::to_string(kMaxNameLength) + " bytes");
   }

@@ -73,6 +73,15 @@ LogicalResult MeshOp::verify() {
 // Shardings
 //===----------------------------------------------------------------------===//
 
+/// `"x"` or `"x":(1)2`, as a sharding spells it.
+static std::string spell(AxisRefAttr axis) {
+  std::string text = ("\"" + axis.getName() + "\"").str();
+  if (SubAxisInfoAttr part = axis.getSubAxisInfo())
+    text += ":(" + std::to_string(part.getPreSize()) + ")" +
+            std::to_string(part.getSize());
+  return text;
+}
+
 namespace {
 /// The axes that one sharding names, each part at most once.
 class AxisUse {
@@ -114,11 +123,13 @@ private:
           llvm::checkedMul(info.getPreSize(), info.getSize());
       if (info.getPreSize() < 1 || info.getSize() < 2 || !end ||
           axis.getSize() % *end)
-        return emitError() << "part " << ref << " does not divide axis \""
-                           << ref.getName() << "\" of size " << axis.getSize();
+        return emitError() << "part " << spell(ref)
+                           << " does not divide axis \"" << ref.getName()
+                           << "\" of size " << axis.getSize();
       if (*end == axis.getSize() && info.getPreSize() == 1)
-        return emitError() << "part " << ref << " is the whole axis; write \""
-                           << ref.getName() << "\"";
+        return emitError() << "part " << spell(ref)
+                           << " is the whole axis; write \"" << ref.getName()
+                           << "\"";
       part.begin = info.getPreSize();
       part.end = *end;
     }
@@ -126,7 +137,7 @@ private:
       if (other.name == part.name &&
           (other.begin == part.begin ||
            (other.begin < part.end && part.begin < other.end)))
-        return emitError() << "axis " << ref << " is used twice";
+        return emitError() << "axis " << spell(ref) << " is used twice";
     parts.push_back(part);
     return success();
   }
@@ -135,7 +146,7 @@ private:
     SubAxisInfoAttr a = first.getSubAxisInfo(), b = second.getSubAxisInfo();
     if (a && b && first.getName() == second.getName() &&
         a.getPreSize() * a.getSize() == b.getPreSize())
-      return emitError() << "parts " << first << " and " << second
+      return emitError() << "parts " << spell(first) << " and " << spell(second)
                          << " stand side by side; merge them";
     return success();
   }
@@ -419,7 +430,7 @@ static LogicalResult verifyLocalTypes(ManualComputationOp op,
         }
         if (sawFree)
           return op.emitOpError()
-                 << what << ' ' << index << ": manual axis " << axis
+                 << what << ' ' << index << ": manual axis " << spell(axis)
                  << " of dim " << dim
                  << " must stand before the axes that are not manual";
         if (!ShapedType::isDynamic(expected[dim]))
