@@ -89,6 +89,16 @@ ShardingRule propagation::identityRule(ArrayRef<int64_t> shape) {
   return rule;
 }
 
+/// True if a result has `factor`: then it is not what a window runs over.
+static bool isInResults(const ShardingRule &rule, int64_t factor) {
+  for (const TensorRule &result : rule.results)
+    for (const IndexMap &map : result.dims)
+      for (const IndexTerm &term : map.terms)
+        if (term.factor == factor)
+          return true;
+  return false;
+}
+
 MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map, int64_t dimSize) {
   if (map.terms.empty())
     return MapKind::None;
@@ -97,8 +107,8 @@ MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map, int64
   int64_t inner = 1;
   for (const IndexTerm &term : llvm::reverse(map.terms)) {
     // Windows side by side are windows too: only a reshape keeps its blocks.
-    bool isSum = map.terms.size() > 1 && rule.factors[term.factor].kind == FactorKind::Reduction;
-    if (rule.factors[term.factor].size > 1 && (term.coefficient != inner || isSum))
+    bool isWindow = map.terms.size() > 1 && !isInResults(rule, term.factor);
+    if (rule.factors[term.factor].size > 1 && (term.coefficient != inner || isWindow))
       return MapKind::Window;
     inner *= rule.factors[term.factor].size;
   }
