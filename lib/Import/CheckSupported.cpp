@@ -93,7 +93,7 @@ static LogicalResult checkModule(ModuleOp module) {
     if (failed(checkType(main, type, "result " + Twine(i) + " of @main")) ||
         failed(checkAnnotations(main, main.getResultAttrDict(i), "result " + Twine(i) + " of @main")))
       return failure();
-  return success(!main.getBody().walk([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
+  return success(!main.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
 }
 
 namespace {
