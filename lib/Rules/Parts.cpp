@@ -8,6 +8,21 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
 
+/// tensor.extract_slice, for sizes that are not known. A slice of no elements
+/// is made anew: an offset at the end of a dim would be refused.
+static Value sliceTo(OpBuilder &builder, Location loc, RankedTensorType type,
+                     Value operand, ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<OpFoldResult> sizes,
+                     ArrayRef<OpFoldResult> strides) {
+  if (llvm::is_contained(type.getShape(), 0)) {
+    Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum,
+                                type.getElementType());
+    return broadcastScalar(builder, loc, zero, type, sizes);
+  }
+  return tensor::ExtractSliceOp::create(builder, loc, type, operand, offsets,
+                                        sizes, strides);
+}
+
 //===----------------------------------------------------------------------===//
 // slice
 //===----------------------------------------------------------------------===//
@@ -53,10 +68,10 @@ static LocalResults localizeSlice(stablehlo::SliceOp op,
     return SmallVector<Value>{local.getResult()};
   }
   SmallVector<OpFoldResult> sizesNow = resultSizes(localization, 0);
-  Value local = tensor::ExtractSliceOp::create(
-      builder, op.getLoc(), type, operand,
-      getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
-      getAsIndexOpFoldResult(op.getContext(), strides));
+  Value local =
+      sliceTo(builder, op.getLoc(), type, operand,
+              getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
+              getAsIndexOpFoldResult(op.getContext(), strides));
   return SmallVector<Value>{local};
 }
 
@@ -196,9 +211,8 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
                           : clampedStart(builder, op.getLoc(),
                                          localization.operands()[1 + d],
                                          extents[d], sizes[d]));
-  Value local = tensor::ExtractSliceOp::create(
-      builder, op.getLoc(), type, operand, offsets,
-      resultSizes(localization, 0), strides);
+  Value local = sliceTo(builder, op.getLoc(), type, operand, offsets,
+                        resultSizes(localization, 0), strides);
   return SmallVector<Value>{local};
 }
 

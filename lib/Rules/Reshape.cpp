@@ -127,14 +127,81 @@ static bool isCutInside(const IndexMap &map, Localization &localization) {
                       });
 }
 
+/// Dims of two global shapes that hold the same elements, group by group; dims
+/// of one element belong to a neighbouring group.
+struct DimGroups {
+  SmallVector<ReassociationIndices> from, to;
+};
+static DimGroups matchDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<int64_t> fromGroup(from.size(), 0), toGroup(to.size(), 0);
+  auto skipOnes = [](ArrayRef<int64_t> shape, size_t dim) {
+    while (dim < shape.size() && shape[dim] == 1)
+      ++dim;
+    return dim;
+  };
+  size_t f = skipOnes(from, 0), t = skipOnes(to, 0), count = 0;
+  for (; f < from.size() && t < to.size(); ++count) {
+    int64_t left = from[f], right = to[t];
+    fromGroup[f] = toGroup[t] = count;
+    while (left != right) {
+      bool growLeft = left < right;
+      size_t &dim = growLeft ? f : t;
+      ArrayRef<int64_t> shape = growLeft ? from : to;
+      dim = skipOnes(shape, dim + 1);
+      (growLeft ? fromGroup : toGroup)[dim] = count;
+      (growLeft ? left : right) *= shape[dim];
+    }
+    f = skipOnes(from, f + 1);
+    t = skipOnes(to, t + 1);
+  }
+  auto collect = [&](ArrayRef<int64_t> shape, ArrayRef<int64_t> group) {
+    SmallVector<ReassociationIndices> parts(std::max<size_t>(count, 1));
+    int64_t current = 0;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      if (shape[dim] != 1)
+        current = group[dim];
+      parts[current].push_back(dim);
+    }
+    return parts;
+  };
+  return {collect(from, fromGroup), collect(to, toGroup)};
+}
+
+/// `value` as `type`, whose dims have `sizes`. `from` and `to` are the global
+/// extents of both, which say what belongs together where sizes are unknown.
 static Value reshapeTo(OpBuilder &builder, Location loc, Value value,
-                       RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
-  if (value.getType() == type)
+                       RankedTensorType type, ArrayRef<OpFoldResult> sizes,
+                       ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  auto valueType = cast<RankedTensorType>(value.getType());
+  if (valueType == type)
     return value;
-  if (type.hasStaticShape())
+  if (type.hasStaticShape() && valueType.hasStaticShape())
     return stablehlo::ReshapeOp::create(builder, loc, type, value);
-  return stablehlo::DynamicReshapeOp::create(builder, loc, type, value,
-                                             shapeTensor(builder, loc, sizes));
+  DimGroups groups = matchDims(from, to);
+  auto merged = [&](RankedTensorType whole,
+                    ArrayRef<ReassociationIndices> parts) {
+    SmallVector<int64_t> shape;
+    for (const ReassociationIndices &part : parts) {
+      int64_t count = 1;
+      for (int64_t dim : part)
+        count = whole.isDynamicDim(dim) || ShapedType::isDynamic(count)
+                    ? ShapedType::kDynamic
+                    : count * whole.getDimSize(dim);
+      shape.push_back(count);
+    }
+    return whole.clone(shape);
+  };
+  auto isMerge = [](const ReassociationIndices &part) {
+    return part.size() > 1;
+  };
+  if (llvm::any_of(groups.from, isMerge))
+    value = tensor::CollapseShapeOp::create(
+        builder, loc, merged(valueType, groups.from), value, groups.from);
+  value = castTo(builder, loc, value, merged(type, groups.to));
+  if (llvm::any_of(groups.to, isMerge))
+    value = tensor::ExpandShapeOp::create(builder, loc, type, value, groups.to,
+                                          sizes);
+  return value;
 }
 
 static RankedTensorType typeOf(Type elementType, ArrayRef<OpFoldResult> sizes) {
@@ -148,8 +215,9 @@ static RankedTensorType typeOf(Type elementType, ArrayRef<OpFoldResult> sizes) {
 /// needed elements are no block, the operand holds the hull) and drops what
 /// this rank does not need. With sizes s of factors of extent f, the dim is
 /// padded to s0 * f1 * f2 ..., split, and cut to s0, s1, s2 ...
-static Value takeApart(Operation *op, Localization &localization,
-                       Value operand) {
+/// `extents` becomes the global extents of the result's dims.
+static Value takeApart(Operation *op, Localization &localization, Value operand,
+                       SmallVectorImpl<int64_t> &extents) {
   OpBuilder &builder = localization.builder();
   Location loc = op->getLoc();
   Type elementType = cast<RankedTensorType>(operand.getType()).getElementType();
@@ -172,11 +240,14 @@ static Value takeApart(Operation *op, Localization &localization,
         .getResult();
   };
   SmallVector<OpFoldResult> none, high, padded, split, kept;
+  ArrayRef<int64_t> global = shapeOf(op->getOperand(0));
+  extents.clear();
   for (auto [dim, map] : llvm::enumerate(rule.operands[0].dims)) {
     OpFoldResult size = dimOf(builder, loc, operand, dim);
     none.push_back(builder.getIndexAttr(0));
     if (!isCutInside(map, localization)) {
       high.push_back(builder.getIndexAttr(0));
+      extents.push_back(global[dim]);
       for (SmallVectorImpl<OpFoldResult> *sizes : {&padded, &split, &kept})
         sizes->push_back(size);
       continue;
@@ -186,15 +257,17 @@ static Value takeApart(Operation *op, Localization &localization,
     high.push_back(minus(padded.back(), size));
     split.push_back(major);
     kept.push_back(major);
+    extents.push_back(rule.factors[map.terms[0].factor].size);
     for (const IndexTerm &term : llvm::drop_begin(map.terms)) {
-      split.push_back(builder.getIndexAttr(rule.factors[term.factor].size));
+      extents.push_back(rule.factors[term.factor].size);
+      split.push_back(builder.getIndexAttr(extents.back()));
       kept.push_back(localization.factorSize(term.factor));
     }
   }
   Value whole = padWithZeros(builder, loc, operand, none, high,
                              typeOf(elementType, padded));
-  Value parts =
-      reshapeTo(builder, loc, whole, typeOf(elementType, split), split);
+  Value parts = reshapeTo(builder, loc, whole, typeOf(elementType, split),
+                          split, global, extents);
   SmallVector<OpFoldResult> offsets(split.size(), builder.getIndexAttr(0)),
       strides(split.size(), builder.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(builder, loc, typeOf(elementType, kept),
@@ -210,13 +283,14 @@ static LocalResults localizeReshape(stablehlo::ReshapeOp op,
                             "most major one instead, "
                             "or make the operand whole");
   Value operand = localization.operands()[0];
+  SmallVector<int64_t> extents(shapeOf(op.getOperand()));
   if (llvm::any_of(rule.operands[0].dims, [&](const IndexMap &map) {
         return isCutInside(map, localization);
       }))
-    operand = takeApart(op, localization, operand);
-  Value local =
-      reshapeTo(localization.builder(), op.getLoc(), operand,
-                localization.resultType(0), resultSizes(localization, 0));
+    operand = takeApart(op, localization, operand, extents);
+  Value local = reshapeTo(
+      localization.builder(), op.getLoc(), operand, localization.resultType(0),
+      resultSizes(localization, 0), extents, shapeOf(op.getResult()));
   return SmallVector<Value>{local};
 }
 

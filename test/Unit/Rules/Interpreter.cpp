@@ -274,6 +274,25 @@ runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
         });
         return result;
       })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        Index shape;
+        for (const ReassociationIndices &group :
+             collapse.getReassociationIndices()) {
+          shape.push_back(1);
+          for (int64_t dim : group)
+            shape.back() *= operands[0].shape[dim];
+        }
+        Tensor result(shape);
+        result.data = operands[0].data;
+        return result;
+      })
+      .Case([&](tensor::ExpandShapeOp expand) {
+        Tensor result(valuesOf(expand.getMixedOutputShape(), environment));
+        if (result.data.size() != operands[0].data.size())
+          llvm::report_fatal_error("interpreter: expand_shape to another size");
+        result.data = operands[0].data;
+        return result;
+      })
       .Case([&](tensor::PadOp pad) {
         Index low = valuesOf(pad.getMixedLowPad(), environment),
               high = valuesOf(pad.getMixedHighPad(), environment);
