@@ -254,6 +254,9 @@ LogicalResult Projector::run() {
     if (sharding && p.tensorOf.contains(argument) &&
         failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(), describeArgument(function, number), true)))
       return failure();
+    if (sharding && p.tensorOf.contains(argument))
+      for (DimState &dim : p.problem.tensors[p.tensorOf[argument]].dims)
+        dim.pinned = !dim.axes.empty();
   }
   for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);

@@ -366,6 +366,8 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
   }
 
   // The axes are there already: only the boundaries may change.
+  if (dim.pinned)
+    return false;
   ArrayRef<int64_t> minor = ArrayRef(dim.axes).drop_front(length);
   bool agrees = dim.bounds.coarsen(problem.shards(minor)) == bounds;
   if (strength > dim.strength) {

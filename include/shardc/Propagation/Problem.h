@@ -34,6 +34,7 @@ struct DimState {
   SizeStrength strength = SizeStrength::Derived;
   bool open = true;     ///< more axes may follow
   bool settled = false; ///< a conflict of boundaries was decided here
+  bool pinned = false;  ///< the boundaries stay: an argument arrives as it was said to
   int64_t priority = 0; ///< the round from which on the dim takes part
 };
 
