@@ -36,6 +36,6 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], p
 spmd.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
   // expected-error@+1 {{has 'spmd.factors' with 2 factors, but its sharding rule has 1}}
-  %0 = stablehlo.negate %a {spmd.factors = [#spmd.dim_sharding{"x"}, #spmd.dim_sharding{}], spmd.shardings = [#spmd.sharding<@mesh, [{"x"}]>]} : tensor<8xf32>
+  %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{"x"}>, #spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"}]>]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
