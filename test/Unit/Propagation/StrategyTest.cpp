@@ -213,3 +213,32 @@ TEST(Strategy, TenThousandOpsInLinearVisits) {
   EXPECT_LE(propagate(problem), 10 * 10000 * 4);
   EXPECT_EQ(axesOf(problem, value), "[0][]");
 }
+
+TEST(Strategy, OneRowOfASliceStaysWithItsRank) {
+  Problem problem = onMesh({4});
+  int64_t a = problem.addTensor({30}), row = problem.addTensor({1}), next = problem.addTensor({1});
+  addWindow(problem, a, row, {.offset = 29});
+  addElementwise(problem, {row}, next);
+  problem.annotate(a, 0, {0});
+  propagate(problem);
+  EXPECT_EQ(sizesOf(problem, row, 0), (Sizes{0, 0, 0, 1}));
+  EXPECT_EQ(sizesOf(problem, next, 0), (Sizes{0, 0, 0, 1}));
+}
+
+TEST(Strategy, OneRowIsNotCutForAField) {
+  Problem problem = onMesh({4});
+  int64_t row = problem.addTensor({1}), field = problem.addTensor({30});
+  addWindow(problem, row, field, {.offset = -3}); // the row is put into a field
+  problem.annotate(field, 0, {0});
+  propagate(problem);
+  EXPECT_EQ(axesOf(problem, row), "[]");
+}
+
+TEST(Strategy, HalfADomainIsBalanced) {
+  Problem problem = onMesh({4});
+  int64_t a = problem.addTensor({32}), half = problem.addTensor({16});
+  addWindow(problem, a, half, {});
+  problem.annotate(a, 0, {0});
+  propagate(problem);
+  EXPECT_EQ(sizesOf(problem, half, 0), (Sizes{4, 4, 4, 4})); // not 8, 8, 0, 0
+}
