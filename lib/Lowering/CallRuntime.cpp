@@ -4,6 +4,7 @@
 // wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
 //
 //===----------------------------------------------------------------------===//
+#include "DenseBuffers.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardrt/Sites.h"
@@ -125,37 +126,6 @@ static Value pointerTo(OpBuilder &builder, Location loc, Value memref) {
   return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
 }
 
-/// True if the elements of a buffer of `type` lie densely in row-major order.
-static bool isDense(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t expected = 1;
-  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-    if (type.getDimSize(i) == 1)
-      continue;
-    // After a `?` dim strides are `?` too; they are dense only by identity.
-    if (ShapedType::isDynamic(strides[i]) || ShapedType::isDynamic(expected))
-      return type.getLayout().isIdentity();
-    if (strides[i] != expected)
-      return false;
-    expected = type.isDynamicDim(i) ? ShapedType::kDynamic : expected * type.getDimSize(i);
-  }
-  return true;
-}
-
-/// `buffer` itself if it is dense, else a dense copy.
-static Value denseInput(OpBuilder &builder, Location loc, Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (isDense(type))
-    return buffer;
-  SmallVector<Value> sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (type.isDynamicDim(i))
-      sizes.push_back(memref::DimOp::create(builder, loc, buffer, i));
-  Value copy = memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
-  memref::CopyOp::create(builder, loc, buffer, copy);
-  return copy;
-}
-
 static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -163,13 +133,12 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
     return op.emitOpError() << "names site " << number << ", but the module has " << table.sites.size();
   Value init = op.getInits().front();
-  Value destination = init;
-  bool copyBack = !isDense(cast<MemRefType>(init.getType()));
-  if (copyBack)
-    destination = denseInput(builder, loc, init);
+  for (Value buffer : {op.getInputs().front(), init})
+    if (!isDenseBuffer(cast<MemRefType>(buffer.getType())))
+      return op.emitOpError() << "has a buffer of type " << buffer.getType() << ", which is not dense";
   Value site = arith::ConstantIntOp::create(builder, loc, number, 64);
-  Value source = pointerTo(builder, loc, denseInput(builder, loc, op.getInputs().front()));
-  Value target = pointerTo(builder, loc, destination);
+  Value source = pointerTo(builder, loc, op.getInputs().front());
+  Value target = pointerTo(builder, loc, init);
   switch (table.sites[number].kind) {
   case shardrt::SiteKind::Exchange: {
     Value fill = op.getInputs().size() > 1
@@ -191,8 +160,6 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
     entries.call(builder, loc, "shardrt_reduce_scatter", {context, site, source, target});
     break;
   }
-  if (copyBack)
-    memref::CopyOp::create(builder, loc, destination, init);
   op.erase();
   return success();
 }

@@ -5,6 +5,7 @@
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Sites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -127,7 +128,8 @@ static Value createDestination(OpBuilder &builder, Location loc, RankedTensorTyp
       size = tensor::DimOp::create(builder, loc, like, i);
     sizes.push_back(size);
   }
-  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), sizes);
+  // Not tensor.empty: a destination inside another tensor would not be dense.
+  return bufferization::AllocTensorOp::create(builder, loc, type, sizes);
 }
 
 static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites) {

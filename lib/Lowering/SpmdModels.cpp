@@ -1,8 +1,10 @@
 //===- SpmdModels.cpp - Bufferisation and bounds of spmd ops --------------===//
+#include "DenseBuffers.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
@@ -21,6 +23,19 @@ struct RunSiteModel
   bool bufferizesToElementwiseAccess(Operation *, const bufferization::AnalysisState &, ArrayRef<OpOperand *>) const {
     return false;
   }
+  /// `buffer` itself if it is dense, else a dense copy.
+  static Value dense(RewriterBase &rewriter, Location loc, Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (isDenseBuffer(type))
+      return buffer;
+    SmallVector<Value> sizes;
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      if (type.isDynamicDim(i))
+        sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, i));
+    Value copy = memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+    memref::CopyOp::create(rewriter, loc, buffer, copy);
+    return copy;
+  }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
     auto site = cast<RunSiteOp>(op);
@@ -31,7 +46,7 @@ struct RunSiteModel
           FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
           if (failed(buffer))
             return failure();
-          value = *buffer;
+          value = dense(rewriter, op->getLoc(), *buffer);
         }
         to->push_back(value);
       }

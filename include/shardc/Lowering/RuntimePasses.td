@@ -7,7 +7,7 @@ include "mlir/Pass/PassBase.td"
 def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"> {
   let summary = "Number the communication sites and give each a destination.";
   let description = [{
-    Before: communication ops of the local view. After: `spmd.run_site` into `tensor.empty`, one
+    Before: communication ops of the local view. After: `spmd.run_site` into a tensor of its own, one
     number an op, with the tables of all sites as module attributes (`spmd.site_words`,
     `spmd.site_strings`: runtime/include/shardrt/Sites.h); `spmd.dilate` is an insertion with a
     stride; `tensor.dim` of what the function or a loop is given is `spmd.lookup` where its
@@ -15,12 +15,13 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
     ```mlir
     %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
     // becomes
-    %e = tensor.empty() : tensor<8xf32>
+    %e = bufferization.alloc_tensor() : tensor<8xf32>
     %1 = spmd.run_site 0 ins(%0 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
 }
 
 def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
@@ -29,8 +30,8 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     Before: `@main` on memrefs (inputs, then results, then the arena), with `spmd.run_site` and
     `spmd.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
     pointers and calls `@shardc_step`; every site is a call of an entry point of
-    shardrt/EntryPoints.def; tables are constants read by rank. A site on a buffer that is not
-    dense gets a dense copy.
+    shardrt/EntryPoints.def; tables are constants read by rank. Refuses: a site on a buffer
+    that is not dense (bufferisation makes it so).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
