@@ -112,11 +112,12 @@ void buildCpuToLLVMPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertComplexToLLVMPass());
-  // What has no polynomial becomes an intrinsic, the rest a call of libm.
+  // What has no polynomial becomes an intrinsic, the rest a call of libm for
+  // each element: before vectors are gone, since it takes them apart.
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertComplexToLLVMPass());
   // Conversions to bfloat16 are calls of a runtime library on most CPUs.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
