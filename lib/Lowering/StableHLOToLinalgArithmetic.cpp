@@ -29,10 +29,31 @@ FloatType shardc::lowering::computeType(FloatType type) {
   return type.getWidth() < 32 ? Float32Type::get(type.getContext()) : type;
 }
 
+// An f64 as the f32 next to it with an odd last bit, itself if it is one: what
+// is then rounded to fewer bits is rounded right, as if once.
+static Value roundToOdd(ScalarBuilder &b, Value value) {
+  Type narrow = b.getF32Type(), wide = value.getType(), integer = b.getI32Type();
+  Value nearest = arith::TruncFOp::create(b, narrow, value);
+  Value back = arith::ExtFOp::create(b, wide, nearest);
+  Value bits = arith::BitcastOp::create(b, integer, nearest);
+  Value one = numberConstant(b, integer, 1);
+  Value backSize = math::AbsFOp::create(b, back), size = math::AbsFOp::create(b, value);
+  // Towards zero first: magnitudes are ordered as their bits are.
+  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, backSize, size);
+  Value below = arith::SubIOp::create(b, bits, one);
+  Value truncated = arith::SelectOp::create(b, above, below, bits);
+  Value odd = arith::OrIOp::create(b, truncated, one);
+  Value inexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value chosen = arith::SelectOp::create(b, inexact, odd, bits);
+  return arith::BitcastOp::create(b, narrow, chosen);
+}
+
 Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
   if (value.getType() == type)
     return value;
   unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  if (from > 32 && to < 32)
+    return castFloat(b, roundToOdd(b, value), type);
   if (from < to)
     return arith::ExtFOp::create(b, type, value);
   if (from > to)

@@ -89,8 +89,9 @@ static Complex logarithm(Complex x) {
   return {choose(isNear, nearby, length), atan2(x.im, x.re)};
 }
 
-// The larger part comes from a sum of like signs, the other by division.
-static Complex squareRoot(Complex x) {
+// The larger part comes from a sum of like signs, the other by division. With
+// `belowCut` a negative zero is below the cut.
+static Complex squareRoot(Complex x, bool belowCut = false) {
   Real zero = x.re.of(0), half = x.re.of(0.5);
   Real length = modulus(x);
   Real root = sqrt((length + abs(x.re)) * half);
@@ -104,6 +105,8 @@ static Complex squareRoot(Complex x) {
   Value isInfinite = compare(arith::CmpFPredicate::OEQ, abs(x.im), infinity);
   result = choose(isInfinite, Complex{infinity, infinity}, result);
   // On the cut, the upper side for both zeros, as XLA has it.
+  if (belowCut)
+    return {result.re, copySign(result.im, x.im)};
   return {result.re, choose(less(x.im, 0), -result.im, result.im)};
 }
 
@@ -158,7 +161,6 @@ UNARY(complexAbs, modulus(x).v)
 UNARY(complexExp, exponential(x).value())
 UNARY(complexLog, logarithm(x).value())
 UNARY(complexSqrt, squareRoot(x).value())
-UNARY(complexRsqrt, divide({x.re.of(1), x.re.of(0)}, squareRoot(x)).value())
 UNARY(complexSine, sine(x).value())
 UNARY(complexCosine, cosine(x).value())
 UNARY(complexTan, divide(sine(x), cosine(x)).value())
@@ -173,6 +175,12 @@ UNARY(complexLogistic,
                return Complex{e.re + x.re.of(1), e.im};
              }())
           .value())
+
+// Its cut has two sides, in XLA too, though that of the square root has one.
+Value shardc::lowering::complexRsqrt(ScalarBuilder &b, ValueRange args) {
+  Complex x = Complex::of(b, args[0]);
+  return divide({x.re.of(1), x.re.of(0)}, squareRoot(x, /*belowCut=*/true)).value();
+}
 
 Value shardc::lowering::complexSign(ScalarBuilder &b, ValueRange args) {
   Complex x = Complex::of(b, args[0]);
