@@ -1,0 +1,55 @@
+// RUN: shard-opt %s --spmd-fuse-elementwise | FileCheck %s
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// An expensive op with one reader becomes part of the reduction that reads it.
+// CHECK-LABEL: func.func @prologue_of_a_reduction(
+//       CHECK:   linalg.generic {{.*}}iterator_types = ["reduction"]
+//       CHECK:     math.exp
+//       CHECK:     arith.addf
+//   CHECK-NOT:   linalg.generic
+func.func @prologue_of_a_reduction(%x: tensor<64xf32>, %start: tensor<f32>) -> tensor<f32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]}
+      ins(%y : tensor<64xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// What two ops read is computed once where it is expensive.
+// CHECK-LABEL: func.func @expensive_and_read_twice(
+//       CHECK:   math.exp
+//   CHECK-NOT:   math.exp
+//       CHECK:   return
+func.func @expensive_and_read_twice(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%y : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%y : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %p, %q : tensor<64xf32>, tensor<64xf32>
+}

@@ -1,0 +1,81 @@
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=256 | FileCheck %s
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// Fill, sum of products and what follows are one nest: the buffer between them
+// is gone.
+// CHECK-LABEL: func.func @matmul_and_relu(
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>,
+//       CHECK:     arith.mulf {{.*}} : vector<8xf32>
+//       CHECK:     scf.yield
+//       CHECK:   arith.maximumf
+//       CHECK:   llvm.store {{.*}} : vector<8xf32>
+//   CHECK-NOT:   linalg
+func.func @matmul_and_relu(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<12x16xf32>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%c : memref<12x16xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<12x16xf32>, memref<16x16xf32>) outs(%c : memref<12x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : memref<12x16xf32>) outs(%out : memref<12x16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.maximumf %x, %zero : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// A transposed operand is copied to a panel.
+#transposed = affine_map<(m, n, k) -> (n, k)>
+// CHECK-LABEL: func.func @transposed_operand(
+//       CHECK:   memref.alloc() {{.*}} : memref<{{[0-9]+}}xi8>
+//   CHECK-NOT:   linalg
+func.func @transposed_operand(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Only the edges of a padded buffer are filled.
+// CHECK-LABEL: func.func @edges(
+//   CHECK-NOT:   linalg
+//       CHECK:   memref.subview %{{.*}}[0, 0] [1, 10] [1, 1]
+//       CHECK:   memref.subview %{{.*}}[9, 0] [1, 10] [1, 1]
+//       CHECK:   memref.subview %{{.*}}[1, 0] [8, 1] [1, 1]
+//       CHECK:   memref.subview %{{.*}}[1, 9] [8, 1] [1, 1]
+func.func @edges(%x: memref<8x8xf32>) -> memref<10x10xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<10x10xf32>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%p : memref<10x10xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %inside = memref.subview %p[1, 1] [8, 8] [1, 1]
+      : memref<10x10xf32> to memref<8x8xf32, strided<[10, 1], offset: 11>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8x8xf32>) outs(%inside : memref<8x8xf32, strided<[10, 1], offset: 11>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return %p : memref<10x10xf32>
+}

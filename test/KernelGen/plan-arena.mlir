@@ -1,0 +1,59 @@
+// RUN: shard-opt %s --spmd-plan-arena --allow-unregistered-dialect --split-input-file | FileCheck %s
+
+// Two buffers that do not live together share bytes.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64}
+//       CHECK: func.func @main(%[[ARENA:.*]]: memref<?xi8> {spmd.arena})
+//       CHECK:   memref.view %[[ARENA]]
+//       CHECK:   memref.view %[[ARENA]]
+//       CHECK:   memref.view %[[ARENA]]
+//   CHECK-NOT:   memref.alloc
+module {
+  func.func @main() {
+    %a = memref.alloc() : memref<16xf32>
+    %b = memref.alloc() : memref<16xf32>
+    "test.use"(%a, %b) : (memref<16xf32>, memref<16xf32>) -> ()
+    %c = memref.alloc() : memref<16xf32>
+    "test.use"(%b, %c) : (memref<16xf32>, memref<16xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// What a loop reads lives as long as the loop.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64}
+module {
+  func.func @main(%n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a = memref.alloc() : memref<16xf32>
+    "test.use"(%a) : (memref<16xf32>) -> ()
+    scf.for %i = %c0 to %n step %c1 {
+      "test.use"(%a) : (memref<16xf32>) -> ()
+      %b = memref.alloc() : memref<16xf32>
+      "test.use"(%b) : (memref<16xf32>) -> ()
+    }
+    return
+  }
+}
+
+// -----
+
+// A bound on the size is enough; without one the buffer is freed after its use.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 448 : i64}
+//       CHECK:   memref.view {{.*}} : memref<?xi8> to memref<?xf32>
+//       CHECK:   %[[OTHER:.*]] = memref.alloc
+//       CHECK:   memref.dealloc %[[OTHER]]
+module {
+  func.func @main(%m: index) {
+    %c100 = arith.constant 100 : index
+    %zero = arith.constant 0 : index
+    %low = arith.maxsi %m, %zero : index
+    %n = arith.minsi %low, %c100 : index
+    %a = memref.alloc(%n) : memref<?xf32>
+    "test.use"(%a) : (memref<?xf32>) -> ()
+    %b = memref.alloc(%m) : memref<?xf32>
+    "test.use"(%b) : (memref<?xf32>) -> ()
+    return
+  }
+}

@@ -1,0 +1,25 @@
+// RUN: shard-opt %s --spmd-rotate-buffers --allow-unregistered-dialect | FileCheck %s
+
+// The buffer that was computed takes the place of the one that was read.
+// CHECK-LABEL: func.func @step(
+//       CHECK:   %[[A:.*]] = memref.alloc
+//       CHECK:   %[[B:.*]] = memref.alloc
+//       CHECK:   %[[LAST:.*]]:2 = scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[A]], %[[NEXT:.*]] = %[[B]])
+//       CHECK:     "test.compute"(%[[NOW]], %[[NEXT]])
+//   CHECK-NOT:     memref.copy
+//       CHECK:     scf.yield %[[NEXT]], %[[NOW]]
+//       CHECK:   memref.copy %[[LAST]]#0, %{{.*}}
+
+func.func @step(%x: memref<4xf32>, %out: memref<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc() : memref<4xf32>
+    "test.compute"(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()
+    memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+  }
+  memref.copy %a, %out : memref<4xf32> to memref<4xf32>
+  return
+}
