@@ -17,10 +17,19 @@ Value splat(OpBuilder &builder, Location loc, Value value, int64_t lanes) {
                                      VectorType::get({lanes}, value.getType()), value);
 }
 
-/// A load at other places in every lane.
+/// A load at other places in every lane: side by side where only the last index
+/// differs (see loadsAlong), else anywhere.
 static Value gather(OpBuilder &builder, memref::LoadOp load, ArrayRef<Value> indices,
                     int64_t lanes) {
   Location loc = load.getLoc();
+  if (llvm::none_of(indices.drop_back(), [](Value index) {
+        return isa<VectorType>(index.getType());
+      })) {
+    SmallVector<Value> at(indices);
+    at.back() = vector::ExtractOp::create(builder, loc, at.back(), 0);
+    return vector::LoadOp::create(builder, loc, VectorType::get({lanes}, load.getType()),
+                                  load.getMemRef(), at);
+  }
   SmallVector<Value> elements;
   for (int64_t lane : llvm::seq(lanes)) {
     SmallVector<Value> at;
@@ -32,6 +41,62 @@ static Value gather(OpBuilder &builder, memref::LoadOp load, ArrayRef<Value> ind
   }
   return vector::FromElementsOp::create(
       builder, loc, VectorType::get({lanes}, load.getType()), elements);
+}
+
+/// Lets a product and a sum be rounded once. Not conversions: there the flag
+/// would let a rounding to a narrow type and back vanish.
+static void allowContraction(Operation *op) {
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return;
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
+    op->setAttr(fast.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
+}
+
+/// True if `value` in the nest's body differs between neighbours along `dim`.
+static bool varies(const Nest &nest, Value value, int dim) {
+  linalg::GenericOp op = nest.main;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != op.getBody())
+      return false;
+    unsigned i = argument.getArgNumber();
+    return i >= nest.inputs.size() || nest.inputs[i].usesDim(dim);
+  }
+  Operation *producer = value.getDefiningOp();
+  if (producer->getBlock() != op.getBody())
+    return false;
+  if (auto index = dyn_cast<linalg::IndexOp>(producer))
+    return int(index.getDim()) == dim;
+  return llvm::any_of(producer->getOperands(),
+                      [&](Value operand) { return varies(nest, operand, dim); });
+}
+
+/// True if `value` grows by one from neighbour to neighbour along `dim`.
+static bool counts(const Nest &nest, Value value, int dim) {
+  if (auto index = value.getDefiningOp<linalg::IndexOp>())
+    return int(index.getDim()) == dim;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>())
+    return (counts(nest, sum.getLhs(), dim) && !varies(nest, sum.getRhs(), dim)) ||
+           (counts(nest, sum.getRhs(), dim) && !varies(nest, sum.getLhs(), dim));
+  return false;
+}
+
+bool loadsAlong(const Nest &nest, int dim) {
+  linalg::GenericOp op = nest.main;
+  for (auto load : op.getBody()->getOps<memref::LoadOp>()) {
+    if (!varies(nest, load.getResult(), dim))
+      continue;
+    auto type = load.getMemRefType();
+    if (load.getIndices().empty() || !type.isLastDimUnitStride() ||
+        !type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() < 8)
+      return false;
+    for (Value index : load.getIndices().drop_back())
+      if (varies(nest, index, dim))
+        return false;
+    if (!counts(nest, load.getIndices().back(), dim))
+      return false;
+  }
+  return true;
 }
 
 SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
@@ -58,10 +123,7 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
     }
     if (!isVector || lanes == 1) {
       Operation *copy = builder.clone(op, map);
-      if (auto fast = dyn_cast<arith::ArithFastMathInterface>(copy))
-        copy->setAttr(fast.getFastMathAttrName(),
-                      arith::FastMathFlagsAttr::get(builder.getContext(),
-                                                    arith::FastMathFlags::contract));
+      allowContraction(copy);
       continue;
     }
     for (Value &operand : operands)
@@ -72,10 +134,7 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
     OperationState state(op.getLoc(), op.getName(), operands, types, op.getAttrs());
     state.propertiesAttr = op.getPropertiesAsAttribute();
     Operation *copy = builder.create(state);
-    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(copy))
-      copy->setAttr(fast.getFastMathAttrName(),
-                    arith::FastMathFlagsAttr::get(builder.getContext(),
-                                                  arith::FastMathFlags::contract));
+    allowContraction(copy);
     map.map(op.getResults(), copy->getResults());
   }
   SmallVector<Value> yields;
