@@ -62,9 +62,25 @@ static Value filledWith(linalg::GenericOp op) {
   return value;
 }
 
+/// Buffers that `op` reads or writes, also those that its body loads from.
+static SmallVector<Value> buffersOf(Operation *op) {
+  SmallVector<Value> buffers;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<MemRefType>(operand.getType()))
+        buffers.push_back(operand);
+  });
+  return buffers;
+}
+
 static bool touches(Operation *op, Value root) {
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isa<MemRefType>(operand.getType()) && mayAlias(operand, root);
+  return llvm::any_of(buffersOf(op), [&](Value buffer) { return mayAlias(buffer, root); });
+}
+
+/// True if writing to `output` may change what `op` reads, its result aside.
+static bool writesInputOf(linalg::GenericOp op, Value output) {
+  return llvm::any_of(buffersOf(op), [&](Value buffer) {
+    return buffer != op.getDpsInits()[0] && mayAlias(buffer, output);
   });
 }
 
@@ -127,9 +143,8 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   // The op moves down to the epilogue: nothing between may write what it reads,
   // nor may the epilogue's outputs.
   for (Value output : found.getDpsInits())
-    for (Value input : op.getDpsInputs())
-      if (isa<MemRefType>(input.getType()) && mayAlias(input, output))
-        return {};
+    if (writesInputOf(op, output))
+      return {};
   for (Operation *between = op->getNextNode(); between != found;
        between = between->getNextNode()) {
     if (isHarmless(between))
@@ -138,9 +153,8 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
     if (!other)
       return {};
     for (Value output : other.getDpsInits())
-      for (Value input : op.getDpsInputs())
-        if (isa<MemRefType>(input.getType()) && mayAlias(input, output))
-          return {};
+      if (writesInputOf(op, output))
+        return {};
   }
   return found;
 }
@@ -167,8 +181,8 @@ static void narrowFill(linalg::GenericOp fill) {
         !generic.getRegionOutputArgs()[0].use_empty() ||
         !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isPermutation())
       return;
-    for (Value input : generic.getDpsInputs())
-      if (isa<MemRefType>(input.getType()) && mayAlias(input, buffer))
+    for (Value other : buffersOf(generic))
+      if (other != generic.getDpsInits()[0] && mayAlias(other, buffer))
         return;
     box = generic.getDpsInits()[0].getDefiningOp<memref::SubViewOp>();
     break;

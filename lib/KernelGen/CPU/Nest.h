@@ -119,6 +119,10 @@ evaluateBody(mlir::OpBuilder &builder, mlir::Block &body,
              llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
              llvm::function_ref<mlir::Value(int64_t)> index);
 
+/// True if every load in the main op's body reads side by side, or all the same,
+/// for neighbours along `dim`: rows that an index chooses.
+bool loadsAlong(const Nest &nest, int dim);
+
 /// `value` as a vector of `lanes`, or itself if it is one already or lanes is 1.
 mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                   int64_t lanes);

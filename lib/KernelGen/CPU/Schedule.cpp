@@ -22,6 +22,7 @@ struct Chooser {
   unsigned bits;
   bool contraction;
   int64_t fullLanes;
+  bool hasLoads = false;
 
   int64_t size(int dim) const { return nest.dims[dim].size.orElse(kUnknownSize); }
 
@@ -46,6 +47,9 @@ struct Chooser {
     if (!nest.dims[dim].size.fixed)
       return fullLanes;
     int64_t count = *nest.dims[dim].size.fixed;
+    // Loads in the body have no mask: whole vectors only.
+    if (hasLoads)
+      return std::min<int64_t>(fullLanes, count & -count);
     return std::min<int64_t>(fullLanes, llvm::PowerOf2Ceil(count));
   }
 
@@ -265,10 +269,14 @@ struct Chooser {
         continue;
       // Lanes past the end hold zeros: no loads or divisions by them.
       for (Operation &inner : op.getBody()->without_terminator())
-        scalarOnly |= isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+        scalarOnly |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
                           arith::RemUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
                           arith::CeilDivUIOp>(inner);
     }
+    linalg::GenericOp main = nest.main, epilogue = nest.epilogue;
+    hasLoads = !main.getBody()->getOps<memref::LoadOp>().empty();
+    if (epilogue && !epilogue.getBody()->getOps<memref::LoadOp>().empty())
+      scalarOnly = true;
     bool canReduceLanes = true;
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
@@ -278,6 +286,9 @@ struct Chooser {
     for (int dim : llvm::seq<int>(nest.dims.size())) {
       bool reduces = nest.dims[dim].reduces;
       if (scalarOnly || (reduces && !canReduceLanes))
+        continue;
+      if (hasLoads && (reduces || !nest.dims[dim].size.fixed || lanesFor(dim) < 4 ||
+                       !loadsAlong(nest, dim)))
         continue;
       double c = cost(dim);
       if (c >= best)
@@ -327,7 +338,7 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
-  Chooser chooser{nest, vectorBits, isContraction(nest.main), vectorBits / width};
+  Chooser chooser{nest, vectorBits, isContraction(nest.main), vectorBits / width, false};
   return chooser.choose();
 }
 
