@@ -67,7 +67,9 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op,
 // select_and_scatter
 //===----------------------------------------------------------------------===//
 
-/// Dims that no window moves over pass; the others are whole.
+/// Dims that no window moves over pass. Where windows lie side by side and
+/// cover the operand (o the window, j the place in it), they are cut between
+/// windows: o * stride + j. Other dims are whole.
 static FailureOr<ShardingRule>
 selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
   SmallVector<int64_t> windows = op.getWindowDimensionsOrOnes(),
@@ -78,12 +80,21 @@ selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
   ShardingRule rule;
   TensorRule operand, source;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    bool moves = windows[d] != 1 || strides[d] != 1 ||
-                 padding[d] != std::pair<int64_t, int64_t>(0, 0);
-    operand.dims.push_back(moves ? wholeDim(rule, sizes[d])
-                                 : passingDim(rule, sizes[d]));
-    source.dims.push_back(moves ? wholeDim(rule, sourceSizes[d])
-                                : operand.dims[d]);
+    bool isPadded = padding[d] != std::pair<int64_t, int64_t>(0, 0);
+    if (isPadded || windows[d] != strides[d] ||
+        sourceSizes[d] * windows[d] != sizes[d]) {
+      operand.dims.push_back(wholeDim(rule, sizes[d]));
+      source.dims.push_back(wholeDim(rule, sourceSizes[d]));
+      continue;
+    }
+    source.dims.push_back(passingDim(rule, sourceSizes[d]));
+    IndexMap map = source.dims.back();
+    if (windows[d] != 1) {
+      map.terms[0].coefficient = windows[d];
+      map.terms.push_back(
+          {rule.addFactor(windows[d], FactorKind::NeedReplication), 1});
+    }
+    operand.dims.push_back(map);
   }
   rule.operands = {operand, source, TensorRule()};
   rule.results = {operand};

@@ -749,9 +749,24 @@ func.func @main(%a0: tensor<7xi64>, %a1: tensor<7xi64>, %z0: tensor<i64>, %z1: t
 }
 
 // CASE select_and_scatter
-// RULE ([a, b], [a, c], []) -> ([a, b]) {a=3, b=8 whole, c=4 whole}
+// RULE ([a, 2*b + c], [a, b], []) -> ([a, 2*b + c]) {a=3, b=4, c=2 whole}
 func.func @main(%a: tensor<3x8xi64>, %s: tensor<3x4xi64>, %z: tensor<i64>) -> tensor<3x8xi64> {
   %0 = "stablehlo.select_and_scatter"(%a, %s, %z) <{window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>}> ({
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %g = stablehlo.compare GE, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %g : tensor<i1>
+    }, {
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %t = stablehlo.add %x, %y : tensor<i64>
+      stablehlo.return %t : tensor<i64>
+    }) : (tensor<3x8xi64>, tensor<3x4xi64>, tensor<i64>) -> tensor<3x8xi64>
+  return %0 : tensor<3x8xi64>
+}
+
+// CASE select_and_scatter_overlapping
+// RULE ([a, b], [a, c], []) -> ([a, b]) {a=3, b=8 whole, c=4 whole}
+func.func @main(%a: tensor<3x8xi64>, %s: tensor<3x4xi64>, %z: tensor<i64>) -> tensor<3x8xi64> {
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %z) <{window_dimensions = array<i64: 1, 3>, window_strides = array<i64: 1, 2>, padding = dense<[[0, 0], [1, 0]]> : tensor<2x2xi64>}> ({
     ^bb0(%x: tensor<i64>, %y: tensor<i64>):
       %g = stablehlo.compare GE, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
       stablehlo.return %g : tensor<i1>
