@@ -282,6 +282,39 @@ Value Lowerer::filled(ArrayRef<OpFoldResult> sizes, Value element) {
   return linalg::FillOp::create(b, element, destination).getResult(0);
 }
 
+static bool isEmpty(ArrayRef<OpFoldResult> sizes) {
+  return llvm::any_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 0); });
+}
+
+Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                     ArrayRef<OpFoldResult> strides, RankedTensorType type) {
+  if (!isEmpty(sizes))
+    return type ? tensor::ExtractSliceOp::create(b, type, tensor, offsets, sizes, strides)
+                : tensor::ExtractSliceOp::create(b, tensor, offsets, sizes, strides);
+  // A slice of nothing may start at the end, where extract_slice may not.
+  SmallVector<OpFoldResult> kept(sizes);
+  if (type && type.getRank() != static_cast<int64_t>(sizes.size())) {
+    kept.clear();
+    llvm::SmallDenseSet<unsigned> dropped = *computeRankReductionMask(
+        llvm::map_to_vector(sizes,
+                            [](OpFoldResult size) {
+                              return getConstantIntValue(size).value_or(ShapedType::kDynamic);
+                            }),
+        type.getShape());
+    for (auto [i, size] : llvm::enumerate(sizes))
+      if (!dropped.contains(i))
+        kept.push_back(size);
+  }
+  return empty(kept, elementType(tensor.getType()));
+}
+
+Value Lowerer::insert(Value update, Value tensor, ArrayRef<OpFoldResult> offsets,
+                      ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+  if (isEmpty(sizes))
+    return tensor;
+  return tensor::InsertSliceOp::create(b, update, tensor, offsets, sizes, strides);
+}
+
 Value Lowerer::toIndex(Value scalar, Type sourceType) {
   if (scalar.getType().isIndex())
     return scalar;
@@ -435,7 +468,7 @@ Value Lowerer::viewBase(View &view) {
   if (dynamicOne) {
     SmallVector<OpFoldResult> zeros(type.getRank(), b.getIndexAttr(0));
     SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1));
-    base = tensor::ExtractSliceOp::create(b, base, zeros, extents, ones);
+    base = slice(base, zeros, extents, ones);
   }
   view.dims = kept;
   if (kept.empty())

@@ -135,6 +135,15 @@ public:
   /// A tensor with undefined elements.
   mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type elementType);
   mlir::Value filled(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value element);
+  /// tensor.extract_slice and tensor.insert_slice, of nothing too; `type` drops
+  /// dims of size one.
+  mlir::Value slice(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                    llvm::ArrayRef<mlir::OpFoldResult> strides, mlir::RankedTensorType type = {});
+  mlir::Value insert(mlir::Value update, mlir::Value tensor,
+                     llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                     llvm::ArrayRef<mlir::OpFoldResult> strides);
   /// Element of a scalar integer as index, by the signedness of its source type.
   mlir::Value toIndex(mlir::Value scalar, mlir::Type sourceType);
   /// Affine arithmetic on sizes, folded where constant.

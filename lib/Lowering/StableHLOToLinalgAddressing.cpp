@@ -42,8 +42,8 @@ static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim, si
   result.sizes.erase(result.sizes.begin() + vectorDim);
   for (size_t i = 0; i < count; ++i) {
     offsets[vectorDim] = b.getIndexAttr(i);
-    result.components.push_back(tensor::ExtractSliceOp::create(
-        b, RankedTensorType::get(shape, type.getElementType()), indices, offsets, extents, ones));
+    result.components.push_back(
+        l.slice(indices, offsets, extents, ones, RankedTensorType::get(shape, type.getElementType())));
   }
   return result;
 }
@@ -275,8 +275,8 @@ SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start, Va
   SmallVector<Value> olds, news;
   for (auto [input, update] : llvm::zip(carried, updates)) {
     auto type = RankedTensorType::get(shape, elementType(input.getType()));
-    news.push_back(tensor::ExtractSliceOp::create(b, type, update, upOffsets, upExtents, upOnes));
-    olds.push_back(tensor::ExtractSliceOp::create(b, type, input, inOffsets, inExtents, inOnes));
+    news.push_back(l.slice(update, upOffsets, upExtents, upOnes, type));
+    olds.push_back(l.slice(input, inOffsets, inExtents, inOnes, type));
   }
   size_t count = olds.size();
   SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(shape.size()));
@@ -286,7 +286,7 @@ SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start, Va
   });
   SmallVector<Value> result;
   for (auto [sum, input] : llvm::zip(sums, carried))
-    result.push_back(tensor::InsertSliceOp::create(b, sum, input, inOffsets, inExtents, inOnes));
+    result.push_back(l.insert(sum, input, inOffsets, inExtents, inOnes));
   return result;
 }
 

@@ -120,7 +120,7 @@ Value FourierEmitter::take(Value tensor, int64_t dim, int64_t count) {
   SmallVector<OpFoldResult> sizes = l.sizes(tensor);
   SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)), ones(sizes.size(), b.getIndexAttr(1));
   sizes[dim] = b.getIndexAttr(count);
-  return tensor::ExtractSliceOp::create(b, tensor, zeros, sizes, ones);
+  return l.slice(tensor, zeros, sizes, ones);
 }
 
 // x[n - k] is the conjugate of x[k].

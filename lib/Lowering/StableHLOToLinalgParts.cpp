@@ -34,9 +34,8 @@ static LogicalResult lowerSlice(Lowerer &l, stablehlo::SliceOp op) {
     int64_t count = llvm::divideCeilSigned(op.getLimitIndices()[dim] - from, step);
     sizes.push_back(l.b.getIndexAttr(std::max<int64_t>(count, 0)));
   }
-  Value slice = tensor::ExtractSliceOp::create(l.b, input, attributes(l.b, op.getStartIndices()),
-                                               sizes, attributes(l.b, op.getStrides()));
-  l.set(op, slice);
+  l.set(op, l.slice(input, attributes(l.b, op.getStartIndices()), sizes,
+                    attributes(l.b, op.getStrides())));
   return success();
 }
 
@@ -58,7 +57,7 @@ static LogicalResult lowerRealDynamicSlice(Lowerer &l, stablehlo::RealDynamicSli
       extent = l.b.getIndexAttr(type.getDimSize(dim));
     sizes.push_back(extent);
   }
-  l.set(op, tensor::ExtractSliceOp::create(l.b, input, from, sizes, strides));
+  l.set(op, l.slice(input, from, sizes, strides));
   return success();
 }
 
@@ -100,7 +99,7 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
       offsets.push_back(b.getIndexAttr(addLow));
     }
     Value background = filled(spread, element);
-    tensor = tensor::InsertSliceOp::create(b, tensor, background, offsets, extents, strides);
+    tensor = insert(tensor, background, offsets, extents, strides);
   }
 
   // Negative edges cut. A width only known later is split in both its parts.
@@ -140,7 +139,7 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
       }
       kept.push_back(rest);
     }
-    tensor = tensor::ExtractSliceOp::create(b, tensor, cutLow, kept, ones);
+    tensor = slice(tensor, cutLow, kept, ones);
   }
   if (!adds)
     return tensor;
@@ -208,7 +207,7 @@ static LogicalResult lowerConcatenate(Lowerer &l, stablehlo::ConcatenateOp op) {
   SmallVector<OpFoldResult> ones = attributes(b, SmallVector<int64_t>(type.getRank(), 1));
   for (Value input : inputs) {
     SmallVector<OpFoldResult> sizes = l.sizes(input);
-    result = tensor::InsertSliceOp::create(b, input, result, offsets, sizes, ones);
+    result = l.insert(input, result, offsets, sizes, ones);
     offsets[dim] = l.affine(sum, {offsets[dim], sizes[dim]});
   }
   l.set(op, result);
@@ -287,7 +286,7 @@ static LogicalResult lowerDynamicSlice(Lowerer &l, stablehlo::DynamicSliceOp op)
   SmallVector<OpFoldResult> sizes = attributes(l.b, op.getSliceSizes());
   SmallVector<OpFoldResult> starts = clampedStarts(l, op.getStartIndices(), input, sizes);
   SmallVector<OpFoldResult> ones = attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
-  l.set(op, tensor::ExtractSliceOp::create(l.b, input, starts, sizes, ones));
+  l.set(op, l.slice(input, starts, sizes, ones));
   return success();
 }
 
@@ -300,7 +299,7 @@ static LogicalResult lowerDynamicUpdateSlice(Lowerer &l, stablehlo::DynamicUpdat
   SmallVector<OpFoldResult> sizes = l.sizes(update);
   SmallVector<OpFoldResult> starts = clampedStarts(l, op.getStartIndices(), input, sizes);
   SmallVector<OpFoldResult> ones = attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
-  l.set(op, tensor::InsertSliceOp::create(l.b, update, input, starts, sizes, ones));
+  l.set(op, l.insert(update, input, starts, sizes, ones));
   return success();
 }
 

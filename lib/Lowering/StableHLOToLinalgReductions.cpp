@@ -229,9 +229,8 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op, int6
       extents[axis] = b.getIndexAttr(1);
       SmallVector<Value> rows;
       for (Value input : inputs)
-        rows.push_back(tensor::ExtractSliceOp::create(
-            b, RankedTensorType::get(shape, elementType(input.getType())), input, offsets, extents,
-            ones));
+        rows.push_back(l.slice(input, offsets, extents, ones,
+                               RankedTensorType::get(shape, elementType(input.getType()))));
       SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(rank - 1));
       SmallVector<utils::IteratorType> iterators(rank - 1, utils::IteratorType::parallel);
       SmallVector<Value> sums = l.generic(
@@ -240,7 +239,7 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op, int6
           });
       SmallVector<Value> then;
       for (auto [sum, tensor] : llvm::zip(sums, now))
-        then.push_back(tensor::InsertSliceOp::create(b, sum, tensor, offsets, extents, ones));
+        then.push_back(l.insert(sum, tensor, offsets, extents, ones));
       then.append(sums);
       return then;
     });
