@@ -47,6 +47,9 @@ public:
   /// change before finish().
   virtual bool post(Call call, const void *data,
                     std::span<const int64_t> readers, Ticket &ticket) = 0;
+  /// Counts a post that this rank's group can do without, where another group
+  /// may not: posts stay in step across groups.
+  virtual void skip() = 0;
   /// Whether open() would return without waiting.
   virtual bool ready(const Ticket &ticket, int64_t peer) = 0;
   virtual bool open(const Ticket &ticket, int64_t peer,
