@@ -138,6 +138,32 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Halves: what starts is waited for
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyHalves(ExchangeStartOp start) {
+  if (!start->hasOneUse())
+    return start.emitOpError() << "has " << (start->use_empty() ? "no" : "several")
+                               << " 'spmd.exchange_wait', expected one";
+  auto wait = dyn_cast<ExchangeWaitOp>(*start->getUsers().begin());
+  if (!wait || wait->getBlock() != start->getBlock())
+    return start.emitOpError() << "is not waited for in its own block, so that its buffer may change "
+                                  "or its ranks may part ways before";
+  if (wait.getInput() != start.getInput()) {
+    InFlightDiagnostic error = start.emitOpError() << "starts one value, but another is waited for";
+    error.attachNote(wait.getLoc()) << "waited for here";
+    return error;
+  }
+  return success();
+}
+
+static LogicalResult verifyHalves(ExchangeWaitOp wait) {
+  if (wait.getToken().getDefiningOp<ExchangeStartOp>())
+    return success();
+  return wait.emitOpError() << "waits for a token that no 'spmd.exchange_start' gave";
+}
+
+//===----------------------------------------------------------------------===//
 // Agreement: what meets fits together
 //===----------------------------------------------------------------------===//
 
@@ -322,6 +348,12 @@ struct VerifyCommunicationPass final
     bool failed = mlir::failed(verifyMeshes(module));
     module.walk([&](CommunicationOpInterface op) {
       failed |= mlir::failed(verifyAgreement(op));
+    });
+    module.walk([&](Operation *op) {
+      if (auto start = dyn_cast<ExchangeStartOp>(op))
+        failed |= mlir::failed(verifyHalves(start));
+      else if (auto wait = dyn_cast<ExchangeWaitOp>(op))
+        failed |= mlir::failed(verifyHalves(wait));
     });
     module.walk([&](func::FuncOp function) {
       if (!function.isExternal())

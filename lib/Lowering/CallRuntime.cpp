@@ -144,7 +144,10 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
     Value fill = op.getInputs().size() > 1
                      ? pointerTo(builder, loc, op.getInputs()[1])
                      : LLVM::ZeroOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext())).getResult();
-    entries.call(builder, loc, "shardrt_exchange", {context, site, source, target, fill});
+    if (op.getToken())
+      entries.call(builder, loc, "shardrt_exchange_wait", {context, op.getToken(), target, fill});
+    else
+      entries.call(builder, loc, "shardrt_exchange", {context, site, source, target, fill});
     break;
   }
   case shardrt::SiteKind::AllReduce: {
@@ -160,6 +163,19 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
     entries.call(builder, loc, "shardrt_reduce_scatter", {context, site, source, target});
     break;
   }
+  op.erase();
+  return success();
+}
+
+static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &entries) {
+  auto type = cast<MemRefType>(op.getInput().getType());
+  if (!isDenseBuffer(type))
+    return op.emitOpError() << "has a buffer of type " << type << ", which is not dense";
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value site = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
+  Value source = pointerTo(builder, loc, op.getInput());
+  op.replaceAllUsesWith(entries.call(builder, loc, "shardrt_exchange_start", {context, site, source}));
   op.erase();
   return success();
 }
@@ -293,7 +309,13 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
     if (failed(createEntry(module, main, entries)))
       return signalPassFailure();
 
-    WalkResult walk = main.walk([&](RunSiteOp op) { return WalkResult(lowerRunSite(op, contextValue, entries, table)); });
+    WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
+      if (auto site = dyn_cast<RunSiteOp>(op))
+        return lowerRunSite(site, contextValue, entries, table);
+      if (auto start = dyn_cast<StartSiteOp>(op))
+        return lowerStartSite(start, contextValue, entries);
+      return success();
+    });
     if (walk.wasInterrupted())
       return signalPassFailure();
 

@@ -69,7 +69,8 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
     return op->emitOpError() << "moves elements of type " << source.getElementType() << ", which the runtime cannot";
   shardrt::Site site;
   site.type = *type;
-  site.report = op->getName().stripDialect().str();
+  auto wait = dyn_cast<ExchangeWaitOp>(*op);
+  site.report = wait ? wait.getKind().str() : op->getName().stripDialect().str();
   site.location = userLocation(op->getLoc());
   if (auto reason = op->getAttrOfType<StringAttr>("reason"))
     site.name = reason.str();
@@ -148,8 +149,18 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
   } else if (auto scatter = dyn_cast<ReduceScatterOp>(*op)) {
     dims = scatter.getDims();
   }
+  Value token;
+  if (auto wait = dyn_cast<ExchangeWaitOp>(*op)) {
+    auto start = wait.getToken().getDefiningOp<ExchangeStartOp>();
+    if (!start || !start->hasOneUse())
+      return op->emitOpError() << "waits for what is not one 'spmd.exchange_start'";
+    OpBuilder atStart(start);
+    token = StartSiteOp::create(atStart, start.getLoc(), atStart.getI64Type(), atStart.getI64IntegerAttr(*number), start.getInput());
+    start.getToken().replaceAllUsesWith(token);
+    start.erase();
+  }
   Value init = createDestination(builder, loc, type, dims, op.getMeshName(), op.getSource());
-  auto site = RunSiteOp::create(builder, loc, TypeRange(type), *number, inputs, init);
+  auto site = RunSiteOp::create(builder, loc, TypeRange(type), builder.getI64IntegerAttr(*number), token, inputs, init);
   op->replaceAllUsesWith(site.getResults());
   op->erase();
   return success();

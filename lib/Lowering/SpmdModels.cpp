@@ -11,6 +11,20 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
+/// `buffer` itself if it is dense, else a dense copy.
+static Value dense(RewriterBase &rewriter, Location loc, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (isDenseBuffer(type))
+    return buffer;
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, i));
+  Value copy = memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+  memref::CopyOp::create(rewriter, loc, buffer, copy);
+  return copy;
+}
+
 namespace {
 
 /// A site reads its inputs and overwrites its destination.
@@ -22,19 +36,6 @@ struct RunSiteModel
   // Peers read the input while others write: input and destination never alias.
   bool bufferizesToElementwiseAccess(Operation *, const bufferization::AnalysisState &, ArrayRef<OpOperand *>) const {
     return false;
-  }
-  /// `buffer` itself if it is dense, else a dense copy.
-  static Value dense(RewriterBase &rewriter, Location loc, Value buffer) {
-    auto type = cast<MemRefType>(buffer.getType());
-    if (isDenseBuffer(type))
-      return buffer;
-    SmallVector<Value> sizes;
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (type.isDynamicDim(i))
-        sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, i));
-    Value copy = memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
-    memref::CopyOp::create(rewriter, loc, buffer, copy);
-    return copy;
   }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
@@ -50,8 +51,28 @@ struct RunSiteModel
         }
         to->push_back(value);
       }
-    RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), inputs, inits);
+    RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), site.getToken(), inputs, inits);
     bufferization::replaceOpWithBufferizedValues(rewriter, op, ArrayRef(inits).take_front(op->getNumResults()));
+    return success();
+  }
+};
+
+/// A start reads its input, which the wait of its token reads as well: so nothing
+/// writes there in between.
+struct StartSiteModel : bufferization::BufferizableOpInterface::ExternalModel<StartSiteModel, StartSiteOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &, const bufferization::AnalysisState &) const { return true; }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &, const bufferization::AnalysisState &) const { return false; }
+  bufferization::AliasingValueList getAliasingValues(Operation *, OpOperand &, const bufferization::AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
+    auto start = cast<StartSiteOp>(op);
+    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, start.getInput(), options, state);
+    if (failed(buffer))
+      return failure();
+    bufferization::replaceOpWithNewBufferizedOp<StartSiteOp>(rewriter, op, start.getToken().getType(), start.getSiteAttr(),
+                                                             dense(rewriter, op->getLoc(), *buffer));
     return success();
   }
 };
@@ -72,6 +93,7 @@ struct LookupBounds : ValueBoundsOpInterface::ExternalModel<LookupBounds, Lookup
 void shardc::registerSpmdLoweringModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
     RunSiteOp::attachInterface<RunSiteModel>(*context);
+    StartSiteOp::attachInterface<StartSiteModel>(*context);
     LookupOp::attachInterface<LookupBounds>(*context);
   });
 }

@@ -37,6 +37,8 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
 
 void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
+  // What is left travels while ranks do what does not wait for it.
+  pm.addNestedPass<func::FuncOp>(createSplitExchangesPass());
   // The last word on communication: nothing after it may change its order.
   pm.addPass(createVerifyCommunicationPass());
 }

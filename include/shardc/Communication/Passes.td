@@ -20,7 +20,8 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
     - a static size of source or result that is not what every rank owns or needs;
     - a group whose ranks bring sources of different sizes to a dim that does not move;
     - a reduce_scatter whose group does not hold the same box, or keeps more than it;
-    - two meshes with different numbers of ranks.
+    - two meshes with different numbers of ranks;
+    - an exchange_start without exactly one exchange_wait on the same value, later in the same block.
 
     Not checked here, where sizes are only known when the program runs: the runtime compares them.
 
@@ -33,6 +34,29 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
       %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] ...
     ```
   }];
+}
+
+def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
+  let summary = "Start exchanges early and wait for them late, where work stands between.";
+  let description = [{
+    Before: exchanges as one op. After: an exchange whose source is there, or whose result is read, other work
+    away from it is an `spmd.exchange_start` right behind its source and an `spmd.exchange_wait` right before its
+    first reader, in the same block. Others stay as they are: with nothing between, two halves are only more calls.
+    Starts and waits keep one order on all ranks, since all run the same block. At most four are under way at once.
+
+    ```mlir
+    // before
+    %h = spmd.halo_exchange %x [...] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    %y = stablehlo.dot_general %x, %w ...
+    %c = stablehlo.convolution(%h, %k) ...
+    // after
+    %t = spmd.exchange_start %x : tensor<8x4xf32>
+    %y = stablehlo.dot_general %x, %w ...
+    %h = spmd.exchange_wait %t of %x "halo_exchange" [...] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    %c = stablehlo.convolution(%h, %k) ...
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
 def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"> {

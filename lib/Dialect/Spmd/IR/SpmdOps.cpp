@@ -169,6 +169,7 @@ SHARDC_EXCHANGE_OP(HaloExchangeOp)
 SHARDC_EXCHANGE_OP(RebalanceOp)
 SHARDC_EXCHANGE_OP(AllGatherOp)
 SHARDC_EXCHANGE_OP(AllToAllOp)
+SHARDC_EXCHANGE_OP(ExchangeWaitOp)
 #undef SHARDC_EXCHANGE_OP
 
 //===----------------------------------------------------------------------===//

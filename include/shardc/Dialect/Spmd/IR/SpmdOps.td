@@ -136,6 +136,41 @@ def Spmd_AllToAllOp : Spmd_ExchangeOp<"all_to_all"> {
   let summary = "Make one dim whole while another is cut.";
 }
 
+def Spmd_ExchangeStartOp : Spmd_Op<"exchange_start", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "First half of an exchange: let the others read this rank's block.";
+  let description = [{
+    Until the `spmd.exchange_wait` of its token, in the same block, the block stays as it is. Work that does
+    not need the result stands between the two.
+    ```mlir
+    %t = spmd.exchange_start %0 : tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs I64:$token);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Spmd_ExchangeWaitOp : Spmd_Op<"exchange_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_CommunicationOpInterface>,
+    DeclareOpInterfaceMethods<Spmd_ExchangeOpInterface>]> {
+  let summary = "Second half of an exchange: take what this rank needs.";
+  let description = [{
+    `kind` is what the exchange is called where it is reported.
+    ```mlir
+    %1 = spmd.exchange_wait %t of %0 "halo_exchange" [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
+        fill %zero : tensor<f32> on @mesh : tensor<8x64xf32> -> tensor<10x64xf32>
+    ```
+  }];
+  let arguments = (ins I64:$token, AnyRankedTensor:$input, StrAttr:$kind, Optional<AnyRankedTensor>:$fill,
+                       Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $token `of` $input $kind custom<DimExchanges>($dims) (`fill` $fill^ `:` type($fill))? (`reason` $reason^)?
+    `on` $mesh attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
 def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<Spmd_CommunicationOpInterface>]> {
@@ -179,19 +214,27 @@ def Spmd_RunSiteOp : Spmd_Op<"run_site", [DestinationStyleOpInterface, AttrSized
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Run one communication site into a destination.";
   let description = [{
-    On tensors the result is `init`, overwritten; on buffers there is no result.
+    On tensors the result is `init`, overwritten; on buffers there is no result. With a token it is the second
+    half of an exchange that `spmd.start_site` began.
     ```mlir
     %1 = spmd.run_site 3 ins(%0, %zero : tensor<8x4xf32>, tensor<f32>) outs(%init : tensor<10x4xf32>) -> tensor<10x4xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$site, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits);
+  let arguments = (ins I64Attr:$site, Optional<I64>:$token, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $site `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+    $site (`after` $token^)? `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
   }];
+}
+
+def Spmd_StartSiteOp : Spmd_Op<"start_site", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Begin the exchange of one site; `spmd.run_site` with the token ends it.";
+  let arguments = (ins I64Attr:$site, AnyShaped:$input);
+  let results = (outs I64:$token);
+  let assemblyFormat = "$site `ins` `(` $input `:` type($input) `)` attr-dict";
 }
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD

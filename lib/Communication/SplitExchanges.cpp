@@ -1,0 +1,100 @@
+//===- SplitExchanges.cpp - Start early, wait late ------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_SPLITEXCHANGESPASS
+#include "shardc/Communication/Passes.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+/// Exchanges that may be under way at once: half of what the runtime allows.
+static constexpr unsigned kMaxUnderWay = 4;
+
+/// Bytes of the largest tensor that `op` reads or makes; 0 for ops that move
+/// and compute nothing. `?` dims count as one.
+static int64_t workOf(Operation *op) {
+  if (op->getNumResults() == 0 || op->getNumOperands() == 0 || isa<CommunicationOpInterface, ExchangeStartOp>(op))
+    return 0;
+  int64_t elements = 0;
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+        int64_t count = 1;
+        for (int64_t size : tensor.getShape())
+          count *= ShapedType::isDynamic(size) ? 1 : size;
+        elements = std::max(elements, count);
+      }
+  return elements;
+}
+
+/// The op in `block` that is or holds `op`; null if it is elsewhere.
+static Operation *ancestorIn(Block *block, Operation *op) { return block->findAncestorOpInBlock(*op); }
+
+static Operation *firstReaderOf(Operation *exchange) {
+  Operation *first = nullptr;
+  for (Operation *user : exchange->getUsers())
+    if (Operation *reader = ancestorIn(exchange->getBlock(), user); reader && (!first || reader->isBeforeInBlock(first)))
+      first = reader;
+  return first;
+}
+
+/// Splits `op` if enough work stands between its source and its first reader.
+static bool split(ExchangeOpInterface op) {
+  Block *block = op->getBlock();
+  auto communication = cast<CommunicationOpInterface>(*op);
+  Operation *reader = firstReaderOf(op);
+  if (!reader)
+    return false;
+  Operation *source = communication.getSource().getDefiningOp();
+  Operation *begin = source && source->getBlock() == block ? source->getNextNode() : &block->front();
+  int64_t work = 0;
+  for (Operation *between = begin; between != reader; between = between->getNextNode())
+    if (between != op)
+      work = std::max(work, workOf(between));
+  auto type = cast<RankedTensorType>(communication.getSource().getType());
+  int64_t elements = 1;
+  for (int64_t size : type.getShape())
+    elements *= ShapedType::isDynamic(size) ? 1 : size;
+  // Less work than a part of the block itself hides nothing worth two calls.
+  if (work * 4 < elements)
+    return false;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPoint(begin);
+  auto start = ExchangeStartOp::create(builder, op->getLoc(), builder.getI64Type(), communication.getSource());
+  StringAttr kind = builder.getStringAttr(op->getName().stripDialect());
+  builder.setInsertionPoint(reader);
+  auto wait = ExchangeWaitOp::create(builder, op->getLoc(), op->getResult(0).getType(), start.getToken(),
+                                     communication.getSource(), kind, op.getFillValue(),
+                                     op.getDimExchanges(), communication.getMeshName(),
+                                     op->getAttrOfType<StringAttr>("reason"));
+  op->getResult(0).replaceAllUsesWith(wait.getResult());
+  op->erase();
+  return true;
+}
+
+namespace {
+struct SplitExchangesPass final : shardc::impl::SplitExchangesPassBase<SplitExchangesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    getOperation().walk([](Block *block) {
+      // Half-open stretches of ops during which an exchange is under way.
+      unsigned underWay = 0;
+      for (Operation &op : llvm::make_early_inc_range(*block)) {
+        if (isa<ExchangeWaitOp>(op)) {
+          underWay -= underWay > 0;
+          continue;
+        }
+        auto exchange = dyn_cast<ExchangeOpInterface>(op);
+        if (exchange && underWay < kMaxUnderWay && split(exchange))
+          ++underWay;
+      }
+    });
+  }
+};
+} // namespace
