@@ -727,7 +727,8 @@ func.func @main(%a0: tensor<5xi64>, %z0: tensor<i64>) -> tensor<7xi64> {
 
 // CASE cumulative_sum
 // RULE ([a + c - 5, b], []) -> ([a, b]) {a=6, b=2, c=6 whole}
-func.func @main(%a0: tensor<6x2xi64>, %z0: tensor<i64>) -> tensor<6x2xi64> {
+func.func @main(%a0: tensor<6x2xi64>) -> tensor<6x2xi64> {
+  %z0 = stablehlo.constant dense<0> : tensor<i64>
   %0 = "stablehlo.reduce_window"(%a0, %z0) <{window_dimensions = array<i64: 6, 1>, padding = dense<[[5, 0], [0, 0]]> : tensor<2x2xi64>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
       %r0 = stablehlo.add %x0, %x1 : tensor<i64>
