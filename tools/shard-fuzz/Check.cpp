@@ -1,0 +1,214 @@
+//===- Check.cpp - Sharded against unsharded ------------------------------===//
+
+#include "Check.h"
+#include "../shard-run/Compare.h"
+#include "../shard-run/Session.h"
+#include "Faults.h"
+#include "shardc/Pipelines/Compile.h"
+#include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <csignal>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace shardc;
+using namespace shardc::fuzz;
+
+const char *shardc::fuzz::nameOf(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Pending:
+    return "not run";
+  case Verdict::Running:
+    return "running";
+  case Verdict::Passed:
+    return "passed";
+  case Verdict::Differs:
+    return "differs from one rank";
+  case Verdict::Disagrees:
+    return "ranks disagree";
+  case Verdict::Refused:
+    return "refused";
+  case Verdict::Failed:
+    return "failed on ranks";
+  case Verdict::Crashed:
+    return "crashed";
+  case Verdict::Hung:
+    return "hung";
+  }
+  return "";
+}
+
+/// compileProgram with a fault between the local view and code generation.
+static mlir::FailureOr<CompiledProgram> compileWithFault(mlir::ModuleOp module, const StageOptions &options,
+                                                         StringRef fault, bool &planted) {
+  CompiledProgram program;
+  if (failed(compileToLocal(module, options)))
+    return mlir::failure();
+  planted = plantFault(module, fault);
+  program.metadata = describeProgram(module);
+  if (failed(lowerToLLVM(module, options)))
+    return mlir::failure();
+  embedMetadata(module, program.metadata);
+  SmallVector<char, 0> object;
+  raw_svector_ostream stream(object);
+  if (failed(emitObjectFile(module, options.arch, stream)))
+    return mlir::failure();
+  program.object.assign(object.begin(), object.end());
+  return program;
+}
+
+/// Compiles and loads; an empty optional with `outcome` set on failure.
+static std::optional<Session> load(mlir::MLIRContext &context, StringRef text, bool unsharded, StringRef fault,
+                                   bool *planted, Outcome &outcome) {
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      raw_string_ostream out(messages);
+      out << (messages.empty() ? "" : "; ") << diagnostic.getLocation() << ": " << diagnostic;
+    }
+    return mlir::success();
+  });
+  StageOptions options;
+  options.unsharded = unsharded;
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
+  if (module) {
+    bool found = false;
+    compiled = fault.empty() ? compileProgram(*module, options) : compileWithFault(*module, options, fault, found);
+    if (planted)
+      *planted = found;
+  }
+  if (failed(compiled)) {
+    outcome = {Verdict::Refused, (unsharded ? "on one rank: " : "") + messages, 0};
+    return std::nullopt;
+  }
+  Expected<Session> session = Session::load(std::move(*compiled));
+  if (!session) {
+    outcome = {Verdict::Failed, toString(session.takeError()), 0};
+    return std::nullopt;
+  }
+  return std::move(*session);
+}
+
+/// The first element of `got` further than `tolerance` from `expected`; -1 if
+/// there is none.
+static int64_t firstBeyond(const HostArray &got, const HostArray &expected, double tolerance) {
+  ElementType type = got.type;
+  for (int64_t i = 0, count = got.numElements(); i < count; ++i) {
+    const char *a = got.element(i), *b = expected.element(i);
+    if (distance(type, a, b) == 0)
+      continue;
+    if (!isFloat(type))
+      return i;
+    double apart = std::fabs(toDouble(type, a) - toDouble(type, b));
+    if (!(apart <= tolerance))
+      return i;
+  }
+  return -1;
+}
+
+Outcome shardc::fuzz::check(mlir::MLIRContext &context, const Program &program, StringRef fault, bool *planted) {
+  Outcome outcome;
+  std::string text = program.text();
+  std::optional<Session> sharded = load(context, text, /*unsharded=*/false, fault, planted, outcome);
+  if (!sharded)
+    return outcome;
+  if (planted && !*planted)
+    return {Verdict::Passed, "no place for the fault", 0};
+  std::optional<Session> whole = load(context, text, /*unsharded=*/true, {}, nullptr, outcome);
+  if (!whole)
+    return outcome;
+  std::vector<HostArray> inputs;
+  for (auto [i, value] : enumerate(whole->metadata().arguments))
+    inputs.push_back(randomArray(*shardrt::elementTypeNamed(value.elementType), value.shape, program.seed, i));
+  Expected<RunResult> expected = whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  if (!expected)
+    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()), 0};
+  Expected<RunResult> got = sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  if (!got)
+    return {Verdict::Failed, toString(got.takeError()), 0};
+
+  for (auto [i, result] : enumerate(program.results)) {
+    const HostArray &mine = got->outputs[i], &theirs = expected->outputs[i];
+    const Accuracy &accuracy = program.values[result.value].accuracy;
+    // What is not a number compares equal to itself and would hide all else.
+    if (isFloat(theirs.type))
+      for (int64_t k = 0; k < theirs.numElements(); ++k)
+        if (!std::isfinite(toDouble(theirs.type, theirs.element(k))))
+          return {Verdict::Failed, formatv("result {0} is {1} at {2} on one rank: the generator's fault", i,
+                                           printElement(theirs.type, theirs.element(k)), printIndex(theirs.shape, k))
+                                       .str(), 0};
+    double tolerance = accuracy.error > 0 ? 4 * accuracy.error : 0;
+    if (int64_t at = firstBeyond(mine, theirs, tolerance); at >= 0)
+      return {Verdict::Differs,
+              formatv("result {0} at {1}: {2} on {3} ranks, {4} on one; tolerance {5:e}", i,
+                      printIndex(mine.shape, at), printElement(mine.type, mine.element(at)), program.numRanks(),
+                      printElement(theirs.type, theirs.element(at)), tolerance)
+                  .str(),
+              tolerance};
+  }
+  if (got->disagreeingOutput >= 0)
+    return {Verdict::Disagrees,
+            formatv("result {0}: rank {1} holds other bits than a rank with the same shard", got->disagreeingOutput,
+                    got->disagreeingRank)
+                .str(),
+            0};
+  return {Verdict::Passed, "", 0};
+}
+
+Outcome shardc::fuzz::checkInChild(const Program &program, int seconds, StringRef fault) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return {Verdict::Pending, "no pipe", 0};
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    dup2(ends[1], STDERR_FILENO);
+    auto context = createCompilerContext();
+    context->disableMultithreading();
+    bool planted = false;
+    Outcome outcome = check(*context, program, fault, fault.empty() ? nullptr : &planted);
+    std::string line = formatv("\n@{0} {1} {2}", static_cast<int>(outcome.verdict), outcome.tolerance, outcome.message);
+    (void)!write(ends[1], line.data(), line.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string said;
+  char buffer[4096];
+  pollfd wait{ends[0], POLLIN, 0};
+  bool hung = false;
+  while (true) {
+    if (poll(&wait, 1, seconds * 1000) == 0) {
+      kill(child, SIGKILL);
+      hung = true;
+      break;
+    }
+    ssize_t count = read(ends[0], buffer, sizeof(buffer));
+    if (count <= 0)
+      break;
+    said.append(buffer, count);
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (hung)
+    return {Verdict::Hung, formatv("no end within {0} s", seconds).str(), 0};
+  StringRef line = StringRef(said).rsplit("\n@").second;
+  auto [code, rest] = line.split(' ');
+  auto [tolerance, message] = rest.split(' ');
+  int verdict;
+  Outcome outcome;
+  if (!WIFEXITED(status) || code.getAsInteger(10, verdict))
+    return {Verdict::Crashed, StringRef(said).take_front(600).str(), 0};
+  outcome.verdict = static_cast<Verdict>(verdict);
+  outcome.message = message.str();
+  (void)tolerance.getAsDouble(outcome.tolerance);
+  return outcome;
+}

@@ -1,0 +1,44 @@
+//===- Check.h - Sharded against unsharded ----------------------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_FUZZ_CHECK_H
+#define SHARDC_TOOLS_SHARD_FUZZ_CHECK_H
+
+#include "Program.h"
+#include "mlir/IR/MLIRContext.h"
+#include <memory>
+
+namespace shardc::fuzz {
+
+/// What became of one program. All but Passed are failures.
+enum class Verdict : int {
+  Pending,
+  Running,
+  Passed,
+  Differs,   ///< another result than on one rank
+  Disagrees, ///< ranks with the same shard hold different bits
+  Refused,   ///< the compiler says no
+  Failed,    ///< the run ended with an error
+  Crashed,   ///< a signal
+  Hung       ///< no end within the limit
+};
+const char *nameOf(Verdict verdict);
+
+struct Outcome {
+  Verdict verdict = Verdict::Pending;
+  std::string message;
+  double tolerance = 0; ///< what the first result that differs was allowed
+};
+
+/// Compiles `program` for its mesh and for one rank, runs both on the same
+/// arguments and compares all results: the same bits where the analysis says
+/// so (zeros of either sign are equal), else within its bound. `fault` names a
+/// mistake that is planted in the sharded program (Faults.h); empty: none.
+/// `planted` is set if it found a place there. In this process: what crashes
+/// the compiler or the program crashes the caller.
+Outcome check(mlir::MLIRContext &context, const Program &program, llvm::StringRef fault = {}, bool *planted = nullptr);
+
+/// The same in a child process, with a time limit.
+Outcome checkInChild(const Program &program, int seconds, llvm::StringRef fault = {});
+
+} // namespace shardc::fuzz
+
+#endif // SHARDC_TOOLS_SHARD_FUZZ_CHECK_H

@@ -1,0 +1,284 @@
+//===- Generator.cpp - Random programs ------------------------------------===//
+
+#include "Generator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc::fuzz;
+
+//===----------------------------------------------------------------------===//
+// Accuracy
+//===----------------------------------------------------------------------===//
+
+bool shardc::fuzz::isStorable(const Type &type, const Accuracy &accuracy) {
+  if (!type.isFloat())
+    return true;
+  return accuracy.hasGrid() && std::ldexp(accuracy.magnitude, -accuracy.grid) <= std::ldexp(1.0, type.precision());
+}
+
+static double epsilon(const Type &type) { return std::ldexp(1.0, -type.precision()); }
+
+Accuracy shardc::fuzz::rounded(const Type &type, double magnitude, double slope, Accuracy of, int grid) {
+  Accuracy result{magnitude, grid, 0};
+  if (!isStorable(type, result))
+    result.grid = Accuracy::kNoGrid;
+  // The same bits in give the same bits out.
+  if (of.error > 0)
+    result.error = slope * of.error + 4 * epsilon(type) * magnitude;
+  return result;
+}
+
+Accuracy shardc::fuzz::summed(const Type &type, Accuracy of, int64_t count) {
+  Accuracy result{of.magnitude * count, of.grid, of.error * count};
+  if (!type.isFloat())
+    return result;
+  if (of.error > 0 || !isStorable(type, result)) {
+    result.grid = Accuracy::kNoGrid;
+    if (count > 1 || of.error > 0)
+      result.error += 2 * (count + 2) * epsilon(type) * result.magnitude;
+  }
+  return result;
+}
+
+Accuracy shardc::fuzz::either(Accuracy a, Accuracy b) {
+  int grid = a.hasGrid() && b.hasGrid() ? std::min(a.grid, b.grid) : Accuracy::kNoGrid;
+  return {std::max(a.magnitude, b.magnitude), grid, std::max(a.error, b.error)};
+}
+
+Accuracy shardc::fuzz::multiplied(const Type &type, Accuracy a, Accuracy b) {
+  int grid = a.hasGrid() && b.hasGrid() ? a.grid + b.grid : Accuracy::kNoGrid;
+  Accuracy result{a.magnitude * b.magnitude, grid, 0};
+  if (!isStorable(type, result))
+    result.grid = Accuracy::kNoGrid;
+  if (a.error > 0 || b.error > 0)
+    result.error = a.error * b.magnitude + b.error * a.magnitude + 4 * epsilon(type) * result.magnitude;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string shardc::fuzz::list(ArrayRef<int64_t> numbers) {
+  std::string text;
+  raw_string_ostream out(text);
+  interleaveComma(numbers, out);
+  return text;
+}
+
+std::string shardc::fuzz::braced(ArrayRef<int64_t> numbers) {
+  return numbers.empty() ? "array<i64>" : "array<i64: " + list(numbers) + ">";
+}
+
+std::string shardc::fuzz::scalarConstant(StringRef name, const Type &type, StringRef value) {
+  std::string text = value.str();
+  if (type.isFloat() && text.find_first_of(".x") == std::string::npos)
+    text += ".0";
+  return "%" + name.str() + "~ = stablehlo.constant dense<" + text + "> : " + type.str() + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Draws and values
+//===----------------------------------------------------------------------===//
+
+uint64_t Generator::next() { // SplitMix64
+  state += 0x9e3779b97f4a7c15;
+  uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::string Generator::randomFloat() {
+  static const std::vector<std::string> numbers = {"0.5", "-0.5", "2.0", "1.5", "-1.25", "0.25", "3.0", "-1.0"};
+  return oneOf(numbers);
+}
+
+std::vector<int64_t> Generator::randomShape(int64_t rank) {
+  static const std::vector<int64_t> sizes = {1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 13, 16};
+  std::vector<int64_t> shape(rank);
+  do {
+    for (int64_t &size : shape)
+      size = oneOf(sizes);
+  } while (Type{"f32", shape}.numElements() > 1500);
+  return shape;
+}
+
+int Generator::newArgument(Type type) {
+  Accuracy accuracy{1, -6, 0};
+  if (!type.isFloat())
+    accuracy = {type.element == "i1" ? 1.0 : 16.0, 0, 0};
+  int value = program.values.size();
+  Argument argument{value, std::nullopt};
+  if (chance(75))
+    argument.sharding = randomSharding(type);
+  program.values.push_back({std::move(type), accuracy});
+  program.arguments.push_back(std::move(argument));
+  return value;
+}
+
+int Generator::any(function_ref<bool(int)> want, int64_t minRank) {
+  std::vector<int> there;
+  for (int i = 0, e = program.values.size(); i < e; ++i)
+    if (type(i).rank() >= minRank && want(i))
+      there.push_back(i);
+  // Later values rather than earlier ones: deep programs.
+  if (!there.empty() && (program.arguments.size() >= 9 || chance(85)))
+    return chance(50) ? there.back() : oneOf(there);
+  static const std::vector<std::string> elements = {"f32", "f32", "f32", "f32", "f32", "f32", "i32", "i32", "f64",
+                                                    "f64", "bf16", "f16", "i64", "i64", "i1",  "ui32", "i8"};
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Type type{oneOf(elements), randomShape(std::max<int64_t>(minRank, pick(1, 3) + chance(15)))};
+    // A trial value that is taken back if it is not wanted.
+    program.values.push_back({type, {1, type.isFloat() ? -6 : 0, 0}});
+    bool wanted = want(program.values.size() - 1);
+    program.values.pop_back();
+    if (wanted)
+      return newArgument(type);
+  }
+  return there.empty() ? -1 : oneOf(there);
+}
+
+int Generator::anyFloat(bool exact, int64_t minRank, double most) {
+  return any([&](int v) { return type(v).isFloat() && (!exact || isExact(v)) && accuracy(v).magnitude <= most; }, minRank);
+}
+
+int Generator::anyInteger(int64_t minRank) {
+  return any([&](int v) { return !type(v).isFloat() && type(v).element != "i1"; }, minRank);
+}
+
+int Generator::like(const Type &wanted, function_ref<bool(int)> want) {
+  std::vector<int> there;
+  for (int i = 0, e = program.values.size(); i < e; ++i)
+    if (type(i) == wanted && (!want || want(i)))
+      there.push_back(i);
+  if (!there.empty() && (program.arguments.size() >= 9 || chance(60)))
+    return oneOf(there);
+  return newArgument(wanted);
+}
+
+std::vector<int> Generator::add(std::string kind, std::vector<int> operands, Builder build,
+                                std::vector<Accuracy> accuracies) {
+  if (is_contained(operands, -1))
+    return {};
+  SmallVector<Type> types;
+  for (int operand : operands)
+    types.push_back(type(operand));
+  std::optional<Built> built = build(types);
+  if (!built || built->results.size() != accuracies.size())
+    return {};
+  for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
+    double largest = result.element == "f16" ? 2000 : 1e9;
+    if (any_of(result.shape, [](int64_t size) { return size < 1; }) || result.numElements() > 8000 ||
+        (result.isFloat() && (accuracy.magnitude > largest || accuracy.error > 0.05 * accuracy.magnitude + 1e-300)))
+      return {};
+  }
+  Op op{std::move(kind), std::move(operands), {}, std::move(build), {}};
+  for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
+    op.results.push_back(program.values.size());
+    program.values.push_back({result, accuracy});
+  }
+  program.ops.push_back(op);
+  if (op.results.size() == 1 && chance(12) && type(op.results[0]).rank() > 0) {
+    int value = program.values.size();
+    program.values.push_back(program.values[op.results[0]]);
+    program.ops.push_back({"constrain", {op.results[0]}, {value}, nullptr, randomSharding(type(value))});
+    return {value};
+  }
+  return op.results;
+}
+
+//===----------------------------------------------------------------------===//
+// The mesh and what lies on it
+//===----------------------------------------------------------------------===//
+
+void Generator::makeMesh() {
+  static const std::vector<std::string> names = {"x", "y", "z", "data", "model", "row_axis", "i0", "batch", "B"};
+  static const std::vector<std::vector<int64_t>> meshes = {{2}, {3}, {4}, {4}, {5}, {6}, {7}, {8}, {1}, {2, 2}, {2, 2},
+                                                          {2, 3}, {3, 2}, {4, 2}, {2, 4}, {2, 1}, {2, 2, 2}, {1, 3, 2}};
+  program.axisSizes = oneOf(meshes);
+  std::vector<std::string> shuffled = names;
+  shuffle(shuffled);
+  program.axisNames.assign(shuffled.begin(), shuffled.begin() + program.axisSizes.size());
+  uneven = chance(65);
+}
+
+Sharding Generator::randomSharding(const Type &type) {
+  Sharding sharding(type.rank());
+  if (type.rank() == 0)
+    return sharding;
+  std::vector<int64_t> axes;
+  for (int64_t axis = 0; axis < static_cast<int64_t>(program.axisSizes.size()); ++axis)
+    axes.push_back(axis);
+  shuffle(axes);
+  for (int64_t axis : axes)
+    if (chance(70))
+      sharding[pick(0, type.rank() - 1)].axes.push_back(axis);
+  for (auto [dim, size] : zip_equal(sharding, type.shape)) {
+    bool open = chance(25);
+    int64_t shards = 1;
+    for (int64_t axis : dim.axes)
+      shards *= program.axisSizes[axis];
+    dim.open = open;
+    if (dim.axes.empty() || !uneven || !chance(80))
+      continue;
+    // Boundaries anywhere: shards may be empty.
+    std::vector<int64_t> bounds = {0, size};
+    for (int64_t i = 1; i < shards; ++i)
+      bounds.push_back(pick(0, size));
+    sort(bounds);
+    for (int64_t i = 0; i < shards; ++i)
+      dim.sizes.push_back(bounds[i + 1] - bounds[i]);
+  }
+  return sharding;
+}
+
+const std::vector<Kind> &shardc::fuzz::allKinds() {
+  static const std::vector<Kind> kinds = [] {
+    std::vector<Kind> all;
+    addElementwiseKinds(all);
+    addShapeKinds(all);
+    addReductionKinds(all);
+    addContractionKinds(all);
+    addAddressingKinds(all);
+    addControlKinds(all);
+    return all;
+  }();
+  return kinds;
+}
+
+Program Generator::run() {
+  makeMesh();
+  static const std::vector<int> tickets = [] {
+    std::vector<int> list;
+    for (auto [i, kind] : enumerate(allKinds()))
+      list.insert(list.end(), kind.weight, i);
+    return list;
+  }();
+  size_t wanted = pick(3, 15);
+  for (int attempt = 0; attempt < 100 && program.ops.size() < wanted; ++attempt)
+    allKinds()[oneOf(tickets)].make(*this);
+
+  // What nobody reads is a result, and now and then something that is read.
+  std::vector<bool> read(program.values.size());
+  for (const Op &op : program.ops)
+    for (int operand : op.operands)
+      read[operand] = true;
+  std::vector<int> candidates;
+  for (const Op &op : program.ops)
+    for (int result : op.results)
+      if (!read[result] || chance(10))
+        candidates.push_back(result);
+  shuffle(candidates);
+  if (candidates.size() > 5)
+    candidates.resize(5);
+  for (int value : candidates) {
+    Argument result{value, std::nullopt};
+    if (chance(50))
+      result.sharding = randomSharding(type(value));
+    program.results.push_back(std::move(result));
+  }
+  program.dropUnused();
+  return std::move(program);
+}

@@ -1,0 +1,203 @@
+//===- Program.cpp - A random program, apart from its text ----------------===//
+
+#include "Program.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc::fuzz;
+
+int64_t Type::numElements() const {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+int Type::precision() const {
+  if (element == "f32")
+    return 24;
+  if (element == "f64")
+    return 53;
+  if (element == "f16")
+    return 11;
+  return element == "bf16" ? 8 : 0;
+}
+
+bool Type::isFloat() const { return precision() != 0; }
+
+std::string Type::str() const {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += std::to_string(size) + "x";
+  return text + element + ">";
+}
+
+int64_t Program::numRanks() const {
+  int64_t ranks = 1;
+  for (int64_t size : axisSizes)
+    ranks *= size;
+  return ranks;
+}
+
+bool Program::isUneven() const {
+  auto cuts = [&](const Sharding &sharding, const Type &type) {
+    for (auto [dim, size] : zip_equal(sharding, type.shape)) {
+      int64_t shards = 1;
+      for (int64_t axis : dim.axes)
+        shards *= axisSizes[axis];
+      if (shards > 1 && (size % shards != 0 || (!dim.sizes.empty() && !all_equal(dim.sizes))))
+        return true;
+    }
+    return false;
+  };
+  for (const std::vector<Argument> *list : {&arguments, &results})
+    for (const Argument &argument : *list)
+      if (argument.sharding && cuts(*argument.sharding, values[argument.value].type))
+        return true;
+  return any_of(ops, [&](const Op &op) { return !op.build && cuts(op.constraint, values[op.results[0]].type); });
+}
+
+/// True if `sharding` still fits a tensor of `type`.
+static bool fits(const Sharding &sharding, const Type &type) {
+  if (sharding.size() != type.shape.size())
+    return false;
+  for (auto [dim, size] : zip_equal(sharding, type.shape)) {
+    int64_t total = 0;
+    for (int64_t part : dim.sizes)
+      total += part;
+    if (!dim.sizes.empty() && total != size)
+      return false;
+  }
+  return true;
+}
+
+bool Program::infer() {
+  for (const Argument &argument : arguments)
+    if (argument.sharding && !fits(*argument.sharding, values[argument.value].type))
+      return false;
+  for (Op &op : ops) {
+    if (!op.build) {
+      values[op.results[0]].type = values[op.operands[0]].type;
+      if (!fits(op.constraint, values[op.results[0]].type))
+        return false;
+      continue;
+    }
+    SmallVector<Type> types;
+    for (int operand : op.operands)
+      types.push_back(values[operand].type);
+    std::optional<Built> built = op.build(types);
+    if (!built || built->results.size() != op.results.size())
+      return false;
+    for (auto [result, type] : zip_equal(op.results, built->results)) {
+      if (any_of(type.shape, [](int64_t size) { return size < 1; }) || type.numElements() > 1 << 16)
+        return false;
+      values[result].type = type;
+    }
+  }
+  return all_of(results, [&](const Argument &result) {
+    return !result.sharding || fits(*result.sharding, values[result.value].type);
+  });
+}
+
+void Program::dropUnused() {
+  std::vector<bool> needed(values.size());
+  for (const Argument &result : results)
+    needed[result.value] = true;
+  std::vector<Op> kept;
+  for (Op &op : reverse(ops))
+    if (any_of(op.results, [&](int result) { return needed[result]; })) {
+      for (int operand : op.operands)
+        needed[operand] = true;
+      kept.push_back(std::move(op));
+    }
+  std::reverse(kept.begin(), kept.end());
+  ops = std::move(kept);
+  erase_if(arguments, [&](const Argument &argument) { return !needed[argument.value]; });
+}
+
+static std::string printSharding(const Program &program, const Sharding &sharding) {
+  std::string text = "<@mesh, [";
+  raw_string_ostream out(text);
+  interleaveComma(sharding, out, [&](const DimCut &dim) {
+    out << '{';
+    interleaveComma(dim.axes, out, [&](int64_t axis) { out << '"' << program.axisNames[axis] << '"'; });
+    if (!dim.sizes.empty()) {
+      out << " sizes [";
+      interleaveComma(dim.sizes, out);
+      out << ']';
+    }
+    if (dim.open)
+      out << (dim.axes.empty() ? "?" : ", ?");
+    out << '}';
+  });
+  out << "]>";
+  return text;
+}
+
+std::string Program::text() const {
+  std::string text;
+  raw_string_ostream out(text);
+  out << "spmd.mesh @mesh = <[";
+  interleaveComma(zip_equal(axisNames, axisSizes), out,
+                  [&](auto axis) { out << '"' << std::get<0>(axis) << "\"=" << std::get<1>(axis); });
+  out << "]>\n";
+
+  std::vector<std::string> names(values.size());
+  auto annotated = [&](const Argument &argument) {
+    std::string type = values[argument.value].type.str();
+    if (argument.sharding)
+      type += " {spmd.sharding = #spmd.sharding" + printSharding(*this, *argument.sharding) + "}";
+    return type;
+  };
+  out << "func.func @main(";
+  for (auto [i, argument] : enumerate(arguments)) {
+    names[argument.value] = "%arg" + std::to_string(i);
+    out << (i ? ",\n                " : "") << names[argument.value] << ": " << annotated(argument);
+  }
+  out << ")\n    -> (";
+  interleave(results, out, [&](const Argument &result) { out << annotated(result); }, ",\n        ");
+  out << ") {\n";
+  for (auto [i, op] : enumerate(ops)) {
+    std::string name = "%" + std::to_string(i);
+    std::vector<std::string> operands;
+    SmallVector<Type> types;
+    for (int operand : op.operands) {
+      operands.push_back(names[operand]);
+      types.push_back(values[operand].type);
+    }
+    for (auto [j, result] : enumerate(op.results))
+      names[result] = op.results.size() == 1 ? name : name + "#" + std::to_string(j);
+    if (!op.build) {
+      out << "  " << name << " = spmd.constrain " << operands[0] << ' ' << printSharding(*this, op.constraint) << " : "
+          << types[0].str() << "\n";
+      continue;
+    }
+    std::string body = op.build(types)->text;
+    std::string written;
+    for (size_t at = 0; at < body.size(); ++at) {
+      char c = body[at];
+      if (c == '~')
+        written += "_" + std::to_string(i);
+      else if (c == '$' && body[at + 1] == 'R' && ++at)
+        written += op.results.size() == 1 ? name : name + ":" + std::to_string(op.results.size());
+      else if (c == '$' && ++at)
+        written += operands[body[at] - '0'];
+      else
+        written += c;
+    }
+    SmallVector<StringRef> lines;
+    StringRef(written).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef line : lines)
+      out << "  " << line << "\n";
+  }
+  out << "  return";
+  if (!results.empty())
+    out << ' ';
+  interleaveComma(results, out, [&](const Argument &result) { out << names[result.value]; });
+  out << " : ";
+  interleaveComma(results, out, [&](const Argument &result) { out << values[result.value].type.str(); });
+  out << "\n}\n";
+  return text;
+}

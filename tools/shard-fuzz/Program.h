@@ -1,0 +1,106 @@
+//===- Program.h - A random program, apart from its text --------*- C++ -*-===//
+//
+// What the generator makes and the shrinker takes apart: a mesh, arguments, ops
+// in order, results. An op knows how to write itself for operands of any types,
+// so that shapes can change when a failure is made smaller.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_TOOLS_SHARD_FUZZ_PROGRAM_H
+#define SHARDC_TOOLS_SHARD_FUZZ_PROGRAM_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shardc::fuzz {
+
+struct Type {
+  std::string element; ///< as MLIR spells it: "f32", "i1", "ui32"
+  std::vector<int64_t> shape;
+
+  int64_t rank() const { return shape.size(); }
+  int64_t numElements() const;
+  bool isFloat() const;
+  /// Bits of the significand, the hidden one too; 0 for integers.
+  int precision() const;
+  Type with(std::vector<int64_t> newShape) const { return {element, std::move(newShape)}; }
+  Type scalar() const { return {element, {}}; }
+  /// "tensor<4x3xf32>".
+  std::string str() const;
+  bool operator==(const Type &) const = default;
+};
+
+/// How one dim is cut: over mesh axes by number; sizes where not balanced.
+struct DimCut {
+  std::vector<int64_t> axes;
+  std::vector<int64_t> sizes;
+  bool open = false;
+};
+using Sharding = std::vector<DimCut>;
+
+/// What is known of all elements of a value, before it is computed: enough to
+/// say when two ways to compute it give the same bits, and else how far apart
+/// they may be.
+struct Accuracy {
+  static constexpr int kNoGrid = 1 << 20;
+  double magnitude = 1; ///< no element is larger
+  int grid = kNoGrid;   ///< all elements are multiples of 2^grid
+  double error = 0;     ///< how far two computations may differ; 0: same bits
+
+  bool hasGrid() const { return grid != kNoGrid; }
+};
+
+struct Value {
+  Type type;
+  Accuracy accuracy;
+};
+
+/// An op as text: "$R" its results, "$0", "$1" its operands, "~" a number that
+/// no other op has, for the names of what it needs besides.
+struct Built {
+  std::vector<Type> results;
+  std::string text;
+};
+/// Nothing where operands of these types do not fit the op's attributes.
+using Builder = std::function<std::optional<Built>(llvm::ArrayRef<Type>)>;
+
+struct Op {
+  std::string kind;
+  std::vector<int> operands; ///< numbers of values
+  std::vector<int> results;  ///< numbers of values
+  Builder build;             ///< null for a constraint
+  Sharding constraint;
+};
+
+struct Argument {
+  int value = 0;
+  std::optional<Sharding> sharding;
+};
+
+struct Program {
+  uint64_t seed = 0; ///< of the arguments' elements
+  std::vector<std::string> axisNames;
+  std::vector<int64_t> axisSizes;
+  std::vector<Value> values;
+  std::vector<Argument> arguments, results;
+  std::vector<Op> ops;
+
+  int64_t numRanks() const;
+  /// True if a sharding leaves shards of different sizes.
+  bool isUneven() const;
+  /// Computes the types of all values anew from those of the arguments. False
+  /// where an op does not fit.
+  bool infer();
+  /// Takes out ops and arguments that no result needs.
+  void dropUnused();
+  /// MLIR text. Requires that infer() has returned true.
+  std::string text() const;
+};
+
+} // namespace shardc::fuzz
+
+#endif // SHARDC_TOOLS_SHARD_FUZZ_PROGRAM_H
