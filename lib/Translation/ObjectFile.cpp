@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Translation/ObjectFile.h"
-#include "llvm/ADT/StringMap.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -17,9 +20,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include <mutex>
 
 using namespace mlir;
@@ -53,9 +53,11 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   });
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target) {
-    module.emitError("no code generator for '") << triple.str() << "': " << message;
+    module.emitError("no code generator for '")
+        << triple.str() << "': " << message;
     return nullptr;
   }
   CpuArch resolved = resolveArch(arch);
@@ -64,7 +66,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, resolved.cpu, resolved.features, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(resolved.cpu)) {
+  if (!machine ||
+      !machine->getMCSubtargetInfo()->isCPUStringValid(resolved.cpu)) {
     module.emitError("unknown CPU '")
         << resolved.cpu
         << "'; expected 'native', a level such as 'x86-64-v3', or a CPU's name "
@@ -79,9 +82,11 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
 static std::unique_ptr<llvm::Module> translate(ModuleOp module,
                                                llvm::LLVMContext &context,
                                                llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context);
+  std::unique_ptr<llvm::Module> result =
+      translateModuleToLLVMIR(module, context);
   if (!result) {
-    module.emitError("cannot translate to LLVM IR; expected the LLVM dialect alone");
+    module.emitError(
+        "cannot translate to LLVM IR; expected the LLVM dialect alone");
     return nullptr;
   }
   result->setTargetTriple(machine.getTargetTriple());
@@ -131,9 +136,11 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
     return failure();
   optimize(*ir, *machine);
   llvm::legacy::PassManager passes;
-  passes.add(llvm::createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
+  passes.add(llvm::createTargetTransformInfoWrapperPass(
+      machine->getTargetIRAnalysis()));
   if (machine->addPassesToEmitFile(passes, out, nullptr, type))
-    return module.emitError("this CPU's code generator cannot emit such a file");
+    return module.emitError(
+        "this CPU's code generator cannot emit such a file");
   passes.run(*ir);
   return success();
 }
@@ -148,8 +155,8 @@ LogicalResult emitAssembly(ModuleOp module, StringRef arch,
   return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile);
 }
 
-LogicalResult emitLLVMIR(ModuleOp module, StringRef arch, llvm::raw_ostream &out,
-                         bool optimized) {
+LogicalResult emitLLVMIR(ModuleOp module, StringRef arch,
+                         llvm::raw_ostream &out, bool optimized) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
   if (!machine)
     return failure();

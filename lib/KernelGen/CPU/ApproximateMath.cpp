@@ -19,13 +19,14 @@ struct ApproximateMathPass final
   using Base::Base;
   void runOnOperation() override {
     auto all = [](StringRef) { return true; };
-    // Not atan2 and cbrt, whose polynomials are NaN at the origin and at infinity.
+    // Not atan2 and cbrt, whose polynomials are NaN at the origin and at
+    // infinity.
     auto approximated = [](StringRef name) {
-      return llvm::is_contained({"math.tanh", "math.log", "math.log2", "math.log1p",
-                                 "math.erf", "math.erfc", "math.exp", "math.expm1",
-                                 "math.atan", "math.acos", "math.asin",
-                                 "math.sin", "math.cos"},
-                                name);
+      return llvm::is_contained(
+          {"math.tanh", "math.log", "math.log2", "math.log1p", "math.erf",
+           "math.erfc", "math.exp", "math.expm1", "math.atan", "math.acos",
+           "math.asin", "math.sin", "math.cos"},
+          name);
     };
     {
       // These expand into other functions first. Not powf: exp(y log x) is NaN

@@ -49,19 +49,20 @@ private:
   // Loops.
   State advance(const State &state, int dim, const Quantity &by);
   void forDims(ArrayRef<int> dims, const State &state, const Continue &body);
-  void forSteps(int dim, Quantity from, Quantity to, int64_t step, const State &state,
-                const Continue &body);
-  void forTiles(int dim, int64_t extent, const State &state, const TileContinue &body);
+  void forSteps(int dim, Quantity from, Quantity to, int64_t step,
+                const State &state, const Continue &body);
+  void forTiles(int dim, int64_t extent, const State &state,
+                const TileContinue &body);
   void forVectors(const State &state, const TileContinue &body);
 
   // Memory.
   Type stored(Type element);
   Value pointerAt(const Access &access, Value pointer, Quantity offset);
-  Quantity tileOffset(const Access &access, int64_t row, int64_t column, int64_t vector,
-                      int64_t lanes);
+  Quantity tileOffset(const Access &access, int64_t row, int64_t column,
+                      int64_t vector, int64_t lanes);
   Value fromMemory(Value value, Type element);
-  Value load(const Access &access, Value pointer, Quantity offset, int64_t lanes,
-             Value mask);
+  Value load(const Access &access, Value pointer, Quantity offset,
+             int64_t lanes, Value mask);
   void store(const Access &access, Value pointer, Quantity offset, Value value,
              int64_t lanes, Value mask);
   Value lanePointers(const Access &access, Value pointer, const Quantity &step);
@@ -72,12 +73,14 @@ private:
   }
   Value allLanes() {
     auto type = VectorType::get({s.lanes}, b.getI1Type());
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true));
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, true));
   }
 
   // Tiles.
   void emitTile(const State &state, const Tile &tile);
-  SmallVector<Value> emitReductions(size_t level, const State &state, const Tile &tile,
+  SmallVector<Value> emitReductions(size_t level, const State &state,
+                                    const Tile &tile,
                                     ArrayRef<Value> accumulators);
   SmallVector<Value> emitLaneReduction(const State &state, const Tile &tile,
                                        ArrayRef<Value> accumulators);
@@ -85,13 +88,15 @@ private:
                               ArrayRef<Value> accumulators);
   void finish(const State &state, int64_t row, int64_t column, int64_t vector,
               SmallVector<Value> values, int64_t lanes, Value mask);
-  Value indexOf(const State &state, int dim, int64_t row, int64_t column, int64_t vector,
-                int64_t lanes);
+  Value indexOf(const State &state, int dim, int64_t row, int64_t column,
+                int64_t vector, int64_t lanes);
   State pack(const State &state, int64_t vectors, Value mask);
 
   size_t inputAt(size_t i) const { return i; }
   size_t outputAt(size_t i) const { return nest.inputs.size() + i; }
-  size_t epilogueInputAt(size_t i) const { return outputAt(nest.outputs.size()) + i; }
+  size_t epilogueInputAt(size_t i) const {
+    return outputAt(nest.outputs.size()) + i;
+  }
   size_t epilogueOutputAt(size_t i) const {
     return epilogueInputAt(nest.epilogueInputs.size()) + i;
   }
@@ -103,7 +108,8 @@ private:
   Arith arith;
   SmallVector<Access *> all;
   Value panel; // scratch of the packed operand
-  int blocked = -1; // the hoisted dim that has steps, and the present step's size
+  int blocked =
+      -1; // the hoisted dim that has steps, and the present step's size
   Quantity blockSize;
 };
 } // namespace
@@ -119,8 +125,8 @@ State Emitter::advance(const State &state, int dim, const Quantity &by) {
     return next;
   for (auto [i, access] : llvm::enumerate(all))
     if (next.pointers[i] && access->usesDim(dim))
-      next.pointers[i] =
-          pointerAt(*access, next.pointers[i], arith.mul(by, access->coef[dim]));
+      next.pointers[i] = pointerAt(*access, next.pointers[i],
+                                   arith.mul(by, access->coef[dim]));
   return next;
 }
 
@@ -132,17 +138,20 @@ void Emitter::forSteps(int dim, Quantity from, Quantity to, int64_t step,
     if (*to.fixed - *from.fixed <= step)
       return body(advance(state, dim, from));
   }
-  auto loop = scf::ForOp::create(b, loc, arith.get(from), arith.get(to), arith.index(step));
+  auto loop = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
+                                 arith.index(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()}));
 }
 
-void Emitter::forDims(ArrayRef<int> dims, const State &state, const Continue &body) {
+void Emitter::forDims(ArrayRef<int> dims, const State &state,
+                      const Continue &body) {
   if (dims.empty())
     return body(state);
-  forSteps(dims.front(), Quantity::of(0), nest.dims[dims.front()].size, 1, state,
-           [&](const State &inner) { forDims(dims.drop_front(), inner, body); });
+  forSteps(
+      dims.front(), Quantity::of(0), nest.dims[dims.front()].size, 1, state,
+      [&](const State &inner) { forDims(dims.drop_front(), inner, body); });
 }
 
 /// Calls `body` with the number of rows (or columns) of each tile of `dim`.
@@ -162,11 +171,13 @@ void Emitter::forTiles(int dim, int64_t extent, const State &state,
   if (extent == 1)
     return forSteps(dim, Quantity::of(0), size, 1, state,
                     [&](const State &inner) { body(inner, 1, {}); });
-  Value rest = arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
+  Value rest =
+      arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
   Quantity full = arith.sub(size, Quantity::of(rest));
   forSteps(dim, Quantity::of(0), full, extent, state,
            [&](const State &inner) { body(inner, extent, {}); });
-  forSteps(dim, full, size, 1, state, [&](const State &inner) { body(inner, 1, {}); });
+  forSteps(dim, full, size, 1, state,
+           [&](const State &inner) { body(inner, 1, {}); });
 }
 
 /// Calls `body` with the number of vectors and the mask of the last of them.
@@ -185,14 +196,16 @@ void Emitter::forVectors(const State &state, const TileContinue &body) {
       return;
     Value mask;
     if (rest % s.lanes)
-      mask = vector::CreateMaskOp::create(b, loc, maskType,
-                                          ValueRange{arith.index(rest % s.lanes)});
-    body(advance(state, dim, Quantity::of(full)), llvm::divideCeil(rest, s.lanes), mask);
+      mask = vector::CreateMaskOp::create(
+          b, loc, maskType, ValueRange{arith.index(rest % s.lanes)});
+    body(advance(state, dim, Quantity::of(full)),
+         llvm::divideCeil(rest, s.lanes), mask);
     return;
   }
   Quantity full = size;
   if (extent > 1) {
-    Value rest = arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
+    Value rest =
+        arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
     full = arith.sub(size, Quantity::of(rest));
   }
   forSteps(dim, Quantity::of(0), full, extent, state,
@@ -203,7 +216,8 @@ void Emitter::forVectors(const State &state, const TileContinue &body) {
     if (s.lanes == 1)
       return body(inner, 1, {});
     Quantity left = arith.sub(size, inner.position[dim]);
-    Value mask = vector::CreateMaskOp::create(b, loc, maskType, ValueRange{arith.get(left)});
+    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
+                                              ValueRange{arith.get(left)});
     body(inner, 1, mask);
   });
 }
@@ -228,20 +242,25 @@ Value Emitter::pointerAt(const Access &access, Value pointer, Quantity offset) {
     return LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
                                ArrayRef<LLVM::GEPArg>{int32_t(*offset.fixed)},
                                LLVM::GEPNoWrapFlags::inbounds);
-  Value at = arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(offset));
+  Value at =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(offset));
   return LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
-                             ArrayRef<LLVM::GEPArg>{at}, LLVM::GEPNoWrapFlags::inbounds);
+                             ArrayRef<LLVM::GEPArg>{at},
+                             LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Quantity Emitter::tileOffset(const Access &access, int64_t row, int64_t column,
                              int64_t vector, int64_t lanes) {
   Quantity offset = Quantity::of(0);
   if (access.usesDim(s.row))
-    offset = arith.add(offset, arith.mul(Quantity::of(row), access.coef[s.row]));
+    offset =
+        arith.add(offset, arith.mul(Quantity::of(row), access.coef[s.row]));
   if (access.usesDim(s.column))
-    offset = arith.add(offset, arith.mul(Quantity::of(column), access.coef[s.column]));
+    offset = arith.add(offset,
+                       arith.mul(Quantity::of(column), access.coef[s.column]));
   if (access.usesDim(s.vec))
-    offset = arith.add(offset, arith.mul(Quantity::of(vector * lanes), access.coef[s.vec]));
+    offset = arith.add(
+        offset, arith.mul(Quantity::of(vector * lanes), access.coef[s.vec]));
   return offset;
 }
 
@@ -262,36 +281,41 @@ Value Emitter::fromMemory(Value value, Type element) {
   return value;
 }
 
-Value Emitter::lanePointers(const Access &access, Value pointer, const Quantity &step) {
+Value Emitter::lanePointers(const Access &access, Value pointer,
+                            const Quantity &step) {
   auto indices = VectorType::get({s.lanes}, b.getIndexType());
   Value lanes = vector::StepOp::create(b, loc, indices);
   Value scale = splat(b, loc, arith.get(step), s.lanes);
   Value offsets = arith::MulIOp::create(b, loc, lanes, scale);
-  offsets = arith::IndexCastOp::create(b, loc, VectorType::get({s.lanes}, b.getI64Type()),
-                                       offsets);
-  Type type = VectorType::get({s.lanes}, LLVM::LLVMPointerType::get(b.getContext()));
+  offsets = arith::IndexCastOp::create(
+      b, loc, VectorType::get({s.lanes}, b.getI64Type()), offsets);
+  Type type =
+      VectorType::get({s.lanes}, LLVM::LLVMPointerType::get(b.getContext()));
   return LLVM::GEPOp::create(b, loc, type, stored(access.element), pointer,
                              ValueRange{offsets});
 }
 
-/// Loads a vector along `vec`, or a scalar where the access does not move with it
-/// or `lanes` is 1.
-Value Emitter::load(const Access &access, Value pointer, Quantity offset, int64_t lanes,
-                    Value mask) {
+/// Loads a vector along `vec`, or a scalar where the access does not move with
+/// it or `lanes` is 1.
+Value Emitter::load(const Access &access, Value pointer, Quantity offset,
+                    int64_t lanes, Value mask) {
   Type element = stored(access.element);
   pointer = pointerAt(access, pointer, offset);
   unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   if (lanes == 1 || !access.usesDim(s.vec))
-    return fromMemory(LLVM::LoadOp::create(b, loc, element, pointer, bytes), access.element);
+    return fromMemory(LLVM::LoadOp::create(b, loc, element, pointer, bytes),
+                      access.element);
   auto type = VectorType::get({lanes}, element);
   const Quantity &step = access.coef[s.vec];
   Value result;
   if (mask) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     if (step.is(1))
-      result = LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero, bytes);
+      result =
+          LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero, bytes);
     else
-      result = LLVM::masked_gather::create(b, loc, type, lanePointers(access, pointer, step),
+      result = LLVM::masked_gather::create(b, loc, type,
+                                           lanePointers(access, pointer, step),
                                            mask, ValueRange{zero}, bytes);
   } else if (step.is(1)) {
     result = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
@@ -313,12 +337,14 @@ Value Emitter::load(const Access &access, Value pointer, Quantity offset, int64_
     result = vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
   } else if (hasScatter(element, lanes)) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-    result = LLVM::masked_gather::create(b, loc, type, lanePointers(access, pointer, step),
+    result = LLVM::masked_gather::create(b, loc, type,
+                                         lanePointers(access, pointer, step),
                                          allLanes(), ValueRange{zero}, bytes);
   } else {
     SmallVector<Value> elements;
     for (int64_t lane : llvm::seq(lanes)) {
-      Value at = pointerAt(access, pointer, arith.mul(Quantity::of(lane), step));
+      Value at =
+          pointerAt(access, pointer, arith.mul(Quantity::of(lane), step));
       elements.push_back(LLVM::LoadOp::create(b, loc, element, at, bytes));
     }
     result = vector::FromElementsOp::create(b, loc, type, elements);
@@ -326,8 +352,8 @@ Value Emitter::load(const Access &access, Value pointer, Quantity offset, int64_
   return fromMemory(result, access.element);
 }
 
-void Emitter::store(const Access &access, Value pointer, Quantity offset, Value value,
-                    int64_t lanes, Value mask) {
+void Emitter::store(const Access &access, Value pointer, Quantity offset,
+                    Value value, int64_t lanes, Value mask) {
   Type element = stored(access.element);
   pointer = pointerAt(access, pointer, offset);
   unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
@@ -352,13 +378,15 @@ void Emitter::store(const Access &access, Value pointer, Quantity offset, Value 
     return;
   }
   if (mask || hasScatter(element, lanes)) {
-    LLVM::masked_scatter::create(b, loc, value, lanePointers(access, pointer, step),
+    LLVM::masked_scatter::create(b, loc, value,
+                                 lanePointers(access, pointer, step),
                                  mask ? mask : allLanes(), bytes);
     return;
   }
   for (int64_t lane : llvm::seq(lanes)) {
     Value at = pointerAt(access, pointer, arith.mul(Quantity::of(lane), step));
-    LLVM::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, value, lane), at, bytes);
+    LLVM::StoreOp::create(
+        b, loc, vector::ExtractOp::create(b, loc, value, lane), at, bytes);
   }
 }
 
@@ -378,13 +406,15 @@ Value Emitter::indexOf(const State &state, int dim, int64_t row, int64_t column,
   at = arith.add(at, Quantity::of(vector * lanes));
   if (lanes == 1)
     return arith.get(at);
-  Value step = vector::StepOp::create(b, loc, VectorType::get({lanes}, b.getIndexType()));
-  return arith::AddIOp::create(b, loc, splat(b, loc, arith.get(at), lanes), step);
+  Value step = vector::StepOp::create(
+      b, loc, VectorType::get({lanes}, b.getIndexType()));
+  return arith::AddIOp::create(b, loc, splat(b, loc, arith.get(at), lanes),
+                               step);
 }
 
-/// One iteration of the reduction dims for each element of the tile; returns the
-/// new accumulators, or what the body yields where nothing is reduced. Ordered
-/// by output, row, column, vector.
+/// One iteration of the reduction dims for each element of the tile; returns
+/// the new accumulators, or what the body yields where nothing is reduced.
+/// Ordered by output, row, column, vector.
 SmallVector<Value> Emitter::emitStep(const State &state, const Tile &tile,
                                      ArrayRef<Value> accumulators) {
   size_t count = tile.rows * tile.columns * tile.vectors;
@@ -396,7 +426,8 @@ SmallVector<Value> Emitter::emitStep(const State &state, const Tile &tile,
   for (int64_t outer : llvm::seq(rowsFirst ? tile.rows : tile.vectors))
     for (int64_t inner : llvm::seq(rowsFirst ? tile.vectors : tile.rows))
       for (int64_t column : llvm::seq(tile.columns)) {
-        int64_t row = rowsFirst ? outer : inner, vector = rowsFirst ? inner : outer;
+        int64_t row = rowsFirst ? outer : inner,
+                vector = rowsFirst ? inner : outer;
         Value mask = vector + 1 == tile.vectors ? tile.mask : Value();
         SmallVector<Value> arguments;
         for (auto [i, input] : llvm::enumerate(nest.inputs)) {
@@ -410,10 +441,11 @@ SmallVector<Value> Emitter::emitStep(const State &state, const Tile &tile,
           Value &value = loaded[key];
           if (!value && !nest.main.getRegionInputArgs()[i].use_empty())
             value = load(input, state.pointers[inputAt(i)],
-                         tileOffset(input, row, column, vector, s.lanes), s.lanes,
-                         int(i) == s.packed ? Value() : mask);
+                         tileOffset(input, row, column, vector, s.lanes),
+                         s.lanes, int(i) == s.packed ? Value() : mask);
           if (!value) // an input that only gives a shape
-            value = arith::ConstantOp::create(b, loc, b.getZeroAttr(input.element));
+            value =
+                arith::ConstantOp::create(b, loc, b.getZeroAttr(input.element));
           arguments.push_back(value);
         }
         size_t at = (row * tile.columns + column) * tile.vectors + vector;
@@ -421,14 +453,15 @@ SmallVector<Value> Emitter::emitStep(const State &state, const Tile &tile,
           if (!accumulators.empty())
             arguments.push_back(accumulators[i * count + at]);
           else if (nest.main.getRegionOutputArgs()[i].use_empty())
-            arguments.push_back(
-                arith::ConstantOp::create(b, loc, b.getZeroAttr(output.element)));
+            arguments.push_back(arith::ConstantOp::create(
+                b, loc, b.getZeroAttr(output.element)));
           else if (nest.initial[i])
             arguments.push_back(nest.initial[i]);
           else
-            arguments.push_back(load(output, state.pointers[outputAt(i)],
-                                     tileOffset(output, row, column, vector, s.lanes),
-                                     s.lanes, mask));
+            arguments.push_back(
+                load(output, state.pointers[outputAt(i)],
+                     tileOffset(output, row, column, vector, s.lanes), s.lanes,
+                     mask));
         }
         SmallVector<Value> yields = evaluateBody(
             b, *nest.main.getBody(), arguments, s.lanes, [&](int64_t dim) {
@@ -457,11 +490,12 @@ SmallVector<Value> Emitter::emitReductions(size_t level, const State &state,
   const Quantity &size = dim == blocked ? blockSize : nest.dims[dim].size;
   if (size.is(1))
     return emitReductions(level + 1, state, tile, accumulators);
-  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size), arith.index(1),
-                                 accumulators);
+  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size),
+                                 arith.index(1), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  State inner = advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
+  State inner =
+      advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
   SmallVector<Value> carried(loop.getRegionIterArgs());
   SmallVector<Value> next = emitReductions(level + 1, inner, tile, carried);
   scf::YieldOp::create(b, loc, next);
@@ -469,31 +503,36 @@ SmallVector<Value> Emitter::emitReductions(size_t level, const State &state,
 }
 
 /// The innermost reduction, along the lanes.
-SmallVector<Value> Emitter::emitLaneReduction(const State &state, const Tile &tile,
+SmallVector<Value> Emitter::emitLaneReduction(const State &state,
+                                              const Tile &tile,
                                               ArrayRef<Value> accumulators) {
   const Quantity &size = nest.dims[s.vec].size;
   int64_t extent = tile.vectors * s.lanes;
   SmallVector<Value> current(accumulators);
-  auto loop = [&](Quantity from, Quantity to, int64_t step,
-                  llvm::function_ref<SmallVector<Value>(const State &, ArrayRef<Value>)> body) {
-    if (from.fixed && to.fixed && *to.fixed - *from.fixed <= step) {
-      if (*to.fixed > *from.fixed)
-        current = body(advance(state, s.vec, from), current);
-      return;
-    }
-    auto op = scf::ForOp::create(b, loc, arith.get(from), arith.get(to), arith.index(step),
-                                 current);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.getBody());
-    State inner = advance(state, s.vec, Quantity{std::nullopt, op.getInductionVar()});
-    SmallVector<Value> next = body(inner, SmallVector<Value>(op.getRegionIterArgs()));
-    scf::YieldOp::create(b, loc, next);
-    current = llvm::to_vector_of<Value>(op.getResults());
-  };
+  auto loop =
+      [&](Quantity from, Quantity to, int64_t step,
+          llvm::function_ref<SmallVector<Value>(const State &, ArrayRef<Value>)>
+              body) {
+        if (from.fixed && to.fixed && *to.fixed - *from.fixed <= step) {
+          if (*to.fixed > *from.fixed)
+            current = body(advance(state, s.vec, from), current);
+          return;
+        }
+        auto op = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
+                                     arith.index(step), current);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(op.getBody());
+        State inner =
+            advance(state, s.vec, Quantity{std::nullopt, op.getInductionVar()});
+        SmallVector<Value> next =
+            body(inner, SmallVector<Value>(op.getRegionIterArgs()));
+        scf::YieldOp::create(b, loc, next);
+        current = llvm::to_vector_of<Value>(op.getResults());
+      };
   // Accumulators of the first vector only, for what is left over.
   size_t chains = tile.rows * tile.columns * nest.outputs.size();
-  auto partial = [&](const State &inner, ArrayRef<Value> values, int64_t vectors,
-                     Value mask) {
+  auto partial = [&](const State &inner, ArrayRef<Value> values,
+                     int64_t vectors, Value mask) {
     Tile part = tile;
     part.vectors = vectors;
     part.mask = mask;
@@ -518,29 +557,33 @@ SmallVector<Value> Emitter::emitLaneReduction(const State &state, const Tile &ti
       return current;
     Value mask;
     if (rest % s.lanes)
-      mask = vector::CreateMaskOp::create(b, loc, maskType,
-                                          ValueRange{arith.index(rest % s.lanes)});
+      mask = vector::CreateMaskOp::create(
+          b, loc, maskType, ValueRange{arith.index(rest % s.lanes)});
     return partial(advance(state, s.vec, Quantity::of(full)), current,
                    llvm::divideCeil(rest, s.lanes), mask);
   }
-  Value rest = arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
+  Value rest =
+      arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
   Quantity full = arith.sub(size, Quantity::of(rest));
   loop(Quantity::of(0), full, extent, whole);
   loop(full, size, s.lanes, [&](const State &inner, ArrayRef<Value> values) {
     Quantity left = arith.sub(size, inner.position[s.vec]);
-    Value mask = vector::CreateMaskOp::create(b, loc, maskType, ValueRange{arith.get(left)});
+    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
+                                              ValueRange{arith.get(left)});
     return partial(inner, values, 1, mask);
   });
   return current;
 }
 
 /// Epilogue and stores for one vector (or scalar) of the tile.
-void Emitter::finish(const State &state, int64_t row, int64_t column, int64_t vector,
-                     SmallVector<Value> values, int64_t lanes, Value mask) {
+void Emitter::finish(const State &state, int64_t row, int64_t column,
+                     int64_t vector, SmallVector<Value> values, int64_t lanes,
+                     Value mask) {
   if (!nest.epilogue) {
     for (auto [i, output] : llvm::enumerate(nest.outputs))
       store(output, state.pointers[outputAt(i)],
-            tileOffset(output, row, column, vector, lanes), values[i], lanes, mask);
+            tileOffset(output, row, column, vector, lanes), values[i], lanes,
+            mask);
     return;
   }
   SmallVector<Value> arguments;
@@ -551,22 +594,27 @@ void Emitter::finish(const State &state, int64_t row, int64_t column, int64_t ve
       arguments.push_back(nest.epilogue.getDpsInputs()[i]);
     else
       arguments.push_back(load(input, state.pointers[epilogueInputAt(i)],
-                               tileOffset(input, row, column, vector, lanes), lanes, mask));
+                               tileOffset(input, row, column, vector, lanes),
+                               lanes, mask));
   }
   for (auto [i, output] : llvm::enumerate(nest.epilogueOutputs)) {
     if (nest.epilogue.getRegionOutputArgs()[i].use_empty())
-      arguments.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(output.element)));
+      arguments.push_back(
+          arith::ConstantOp::create(b, loc, b.getZeroAttr(output.element)));
     else
       arguments.push_back(load(output, state.pointers[epilogueOutputAt(i)],
-                               tileOffset(output, row, column, vector, lanes), lanes, mask));
+                               tileOffset(output, row, column, vector, lanes),
+                               lanes, mask));
   }
   SmallVector<Value> yields = evaluateBody(
       b, *nest.epilogue.getBody(), arguments, lanes, [&](int64_t dim) {
-        return indexOf(state, nest.epilogueDims[dim], row, column, vector, lanes);
+        return indexOf(state, nest.epilogueDims[dim], row, column, vector,
+                       lanes);
       });
   for (auto [i, output] : llvm::enumerate(nest.epilogueOutputs))
     store(output, state.pointers[epilogueOutputAt(i)],
-          tileOffset(output, row, column, vector, lanes), yields[i], lanes, mask);
+          tileOffset(output, row, column, vector, lanes), yields[i], lanes,
+          mask);
 }
 
 static vector::CombiningKind combiningKind(Operation *op) {
@@ -589,12 +637,14 @@ static vector::CombiningKind combiningKind(Operation *op) {
 
 void Emitter::emitTile(const State &state, const Tile &tile) {
   size_t count = tile.rows * tile.columns * tile.vectors;
-  auto each = [&](llvm::function_ref<void(int64_t, int64_t, int64_t, size_t)> body) {
-    for (int64_t row : llvm::seq(tile.rows))
-      for (int64_t column : llvm::seq(tile.columns))
-        for (int64_t vector : llvm::seq(tile.vectors))
-          body(row, column, vector, (row * tile.columns + column) * tile.vectors + vector);
-  };
+  auto each =
+      [&](llvm::function_ref<void(int64_t, int64_t, int64_t, size_t)> body) {
+        for (int64_t row : llvm::seq(tile.rows))
+          for (int64_t column : llvm::seq(tile.columns))
+            for (int64_t vector : llvm::seq(tile.vectors))
+              body(row, column, vector,
+                   (row * tile.columns + column) * tile.vectors + vector);
+      };
   auto maskOf = [&](int64_t vector) {
     return vector + 1 == tile.vectors ? tile.mask : Value();
   };
@@ -611,7 +661,8 @@ void Emitter::emitTile(const State &state, const Tile &tile) {
 
   SmallVector<Value> accumulators(count * nest.outputs.size());
   for (auto [i, output] : llvm::enumerate(nest.outputs))
-    each([&, i = i, &output = output](int64_t row, int64_t column, int64_t vector, size_t at) {
+    each([&, i = i, &output = output](int64_t row, int64_t column,
+                                      int64_t vector, size_t at) {
       Value value;
       if (s.vecReduces)
         value = arith::ConstantOp::create(
@@ -671,7 +722,8 @@ void Emitter::emitTile(const State &state, const Tile &tile) {
 //===----------------------------------------------------------------------===//
 
 /// Copies what this tile of vectors reads of the packed operand to scratch, its
-/// vectors side by side, and returns a state in which the operand is read there.
+/// vectors side by side, and returns a state in which the operand is read
+/// there.
 State Emitter::pack(const State &state, int64_t vectors, Value mask) {
   Access &input = nest.inputs[s.packed];
   SmallVector<int> dims;
@@ -685,7 +737,8 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
   Quantity step = Quantity::of(s.vectors * s.lanes);
   for (int dim : llvm::reverse(dims)) {
     target.coef[dim] = step;
-    step = arith.mul(step, dim == blocked ? Quantity::of(s.block) : nest.dims[dim].size);
+    step = arith.mul(step, dim == blocked ? Quantity::of(s.block)
+                                          : nest.dims[dim].size);
   }
   std::function<void(ArrayRef<int>, const State &, Value)> copy =
       [&](ArrayRef<int> rest, const State &from, Value to) {
@@ -693,25 +746,29 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
           for (int64_t vector : llvm::seq(vectors)) {
             Value lastMask = vector + 1 == vectors ? mask : Value();
             Value value = load(input, from.pointers[inputAt(s.packed)],
-                               tileOffset(input, 0, 0, vector, s.lanes), s.lanes, lastMask);
-            store(target, to, Quantity::of(vector * s.lanes), value, s.lanes, {});
+                               tileOffset(input, 0, 0, vector, s.lanes),
+                               s.lanes, lastMask);
+            store(target, to, Quantity::of(vector * s.lanes), value, s.lanes,
+                  {});
           }
           return;
         }
-        forSteps(rest.front(), Quantity::of(0),
-                 rest.front() == blocked ? blockSize : nest.dims[rest.front()].size, 1, from,
-                 [&](const State &inner) {
-                   Quantity moved = arith.mul(
-                       arith.sub(inner.position[rest.front()], from.position[rest.front()]),
-                       target.coef[rest.front()]);
-                   copy(rest.drop_front(), inner, pointerAt(target, to, moved));
-                 });
+        forSteps(
+            rest.front(), Quantity::of(0),
+            rest.front() == blocked ? blockSize : nest.dims[rest.front()].size,
+            1, from, [&](const State &inner) {
+              Quantity moved = arith.mul(arith.sub(inner.position[rest.front()],
+                                                   from.position[rest.front()]),
+                                         target.coef[rest.front()]);
+              copy(rest.drop_front(), inner, pointerAt(target, to, moved));
+            });
       };
   // Against the lanes, element by element, the lanes outermost: reads then run
   // along memory where a reduction dim does.
   if (!input.coef[s.vec].is(1)) {
-    Quantity count = mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
-                          : Quantity::of(vectors * s.lanes);
+    Quantity count =
+        mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
+             : Quantity::of(vectors * s.lanes);
     State only = state;
     for (auto [i, pointer] : llvm::enumerate(only.pointers))
       if (i != inputAt(s.packed))
@@ -719,18 +776,22 @@ State Emitter::pack(const State &state, int64_t vectors, Value mask) {
     std::function<void(ArrayRef<int>, const State &, Value)> scalars =
         [&](ArrayRef<int> rest, const State &from, Value to) {
           if (rest.empty()) {
-            Value value = load(input, from.pointers[inputAt(s.packed)], Quantity::of(0), 1, {});
+            Value value = load(input, from.pointers[inputAt(s.packed)],
+                               Quantity::of(0), 1, {});
             return store(target, to, Quantity::of(0), value, 1, {});
           }
           int dim = rest.front();
           Quantity size = dim == s.vec     ? count
                           : dim == blocked ? blockSize
                                            : nest.dims[dim].size;
-          forSteps(dim, Quantity::of(0), size, 1, from, [&](const State &inner) {
-            Quantity steps = arith.sub(inner.position[dim], from.position[dim]);
-            scalars(rest.drop_front(), inner,
-                    pointerAt(target, to, arith.mul(steps, target.coef[dim])));
-          });
+          forSteps(dim, Quantity::of(0), size, 1, from,
+                   [&](const State &inner) {
+                     Quantity steps =
+                         arith.sub(inner.position[dim], from.position[dim]);
+                     scalars(rest.drop_front(), inner,
+                             pointerAt(target, to,
+                                       arith.mul(steps, target.coef[dim])));
+                   });
         };
     SmallVector<int> order{s.vec};
     order.append(dims);
@@ -778,7 +839,8 @@ void Emitter::emitBlocks() {
     if (!nest.initial[i])
       continue;
     forDims(parallel, start, [&, i = i, &output = output](const State &state) {
-      store(output, state.pointers[outputAt(i)], Quantity::of(0), nest.initial[i], 1, {});
+      store(output, state.pointers[outputAt(i)], Quantity::of(0),
+            nest.initial[i], 1, {});
     });
     nest.initial[i] = {};
   }
@@ -788,15 +850,16 @@ void Emitter::emitBlocks() {
     if (s.block == 1)
       return forDims(dim, state, [&](const State &inner) { emitAll(inner); });
     blocked = dim;
-    forSteps(dim, Quantity::of(0), size, s.block, state, [&](const State &inner) {
-      blockSize = Quantity::of(s.block);
-      if (!size.fixed || *size.fixed % s.block != 0) {
-        Quantity left = arith.sub(size, inner.position[dim]);
-        blockSize = Quantity::of(Value(
-            arith::MinSIOp::create(b, loc, arith.get(left), arith.index(s.block))));
-      }
-      emitAll(inner);
-    });
+    forSteps(dim, Quantity::of(0), size, s.block, state,
+             [&](const State &inner) {
+               blockSize = Quantity::of(s.block);
+               if (!size.fixed || *size.fixed % s.block != 0) {
+                 Quantity left = arith.sub(size, inner.position[dim]);
+                 blockSize = Quantity::of(Value(arith::MinSIOp::create(
+                     b, loc, arith.get(left), arith.index(s.block))));
+               }
+               emitAll(inner);
+             });
     blocked = -1;
   });
 }
@@ -804,28 +867,34 @@ void Emitter::emitBlocks() {
 /// The outer loops and tiles, from `start`.
 void Emitter::emitAll(const State &start) {
   auto rows = [&](const State &state, const Continue &body, Tile &tile) {
-    forTiles(s.row, s.rows, state, [&](const State &inner, int64_t count, Value) {
-      tile.rows = count;
-      forTiles(s.column, s.columns, inner, [&](const State &innermost, int64_t count, Value) {
-        tile.columns = count;
-        body(innermost);
-      });
-    });
+    forTiles(s.row, s.rows, state,
+             [&](const State &inner, int64_t count, Value) {
+               tile.rows = count;
+               forTiles(s.column, s.columns, inner,
+                        [&](const State &innermost, int64_t count, Value) {
+                          tile.columns = count;
+                          body(innermost);
+                        });
+             });
   };
   Tile tile;
   if (s.vecReduces || s.packed < 0) {
     forDims(s.outer, start, [&](const State &state) {
-      rows(state, [&](const State &inner) {
-        if (s.vecReduces) {
-          tile.vectors = s.vectors;
-          return emitTile(inner, tile);
-        }
-        forVectors(inner, [&](const State &innermost, int64_t vectors, Value mask) {
-          tile.vectors = vectors;
-          tile.mask = mask;
-          emitTile(innermost, tile);
-        });
-      }, tile);
+      rows(
+          state,
+          [&](const State &inner) {
+            if (s.vecReduces) {
+              tile.vectors = s.vectors;
+              return emitTile(inner, tile);
+            }
+            forVectors(inner, [&](const State &innermost, int64_t vectors,
+                                  Value mask) {
+              tile.vectors = vectors;
+              tile.mask = mask;
+              emitTile(innermost, tile);
+            });
+          },
+          tile);
     });
     return;
   }
@@ -835,19 +904,23 @@ void Emitter::emitAll(const State &start) {
   Quantity elements = Quantity::of(s.vectors * s.lanes);
   for (int dim : s.reductions)
     if (original.usesDim(dim))
-      elements = arith.mul(elements,
-                           dim == blocked ? Quantity::of(s.block) : nest.dims[dim].size);
-  int64_t width = std::max(1u, stored(original.element).getIntOrFloatBitWidth() / 8);
+      elements = arith.mul(elements, dim == blocked ? Quantity::of(s.block)
+                                                    : nest.dims[dim].size);
+  int64_t width =
+      std::max(1u, stored(original.element).getIntOrFloatBitWidth() / 8);
   Quantity bytes = arith.mul(elements, Quantity::of(width));
-  auto type = MemRefType::get({bytes.fixed ? *bytes.fixed : ShapedType::kDynamic},
-                              b.getI8Type());
+  auto type = MemRefType::get(
+      {bytes.fixed ? *bytes.fixed : ShapedType::kDynamic}, b.getI8Type());
   SmallVector<Value> sizes;
   if (!bytes.fixed)
     sizes.push_back(bytes.value);
-  Value scratch = memref::AllocOp::create(b, loc, type, sizes, b.getI64IntegerAttr(64));
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, scratch);
+  Value scratch =
+      memref::AllocOp::create(b, loc, type, sizes, b.getI64IntegerAttr(64));
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, scratch);
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
-  panel = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
+  panel = LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
 
   SmallVector<int> before, after;
   for (int dim : s.outer)

@@ -35,11 +35,13 @@ static bool mayAlias(Value a, Value b) {
   if (a == b)
     return true;
   auto isOwn = [](Value v) {
-    if (v.getDefiningOp<memref::AllocOp>() || v.getDefiningOp<memref::GetGlobalOp>())
+    if (v.getDefiningOp<memref::AllocOp>() ||
+        v.getDefiningOp<memref::GetGlobalOp>())
       return true;
     auto argument = dyn_cast<BlockArgument>(v);
-    return argument && (isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
-                        argument.getOwner()->getParentOp()->hasAttr("spmd.rotated"));
+    return argument &&
+           (isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
+            argument.getOwner()->getParentOp()->hasAttr("spmd.rotated"));
   };
   return !isOwn(a) || !isOwn(b);
 }
@@ -74,7 +76,8 @@ static SmallVector<Value> buffersOf(Operation *op) {
 }
 
 static bool touches(Operation *op, Value root) {
-  return llvm::any_of(buffersOf(op), [&](Value buffer) { return mayAlias(buffer, root); });
+  return llvm::any_of(buffersOf(op),
+                      [&](Value buffer) { return mayAlias(buffer, root); });
 }
 
 /// True if writing to `output` may change what `op` reads, its result aside.
@@ -92,9 +95,11 @@ static bool isHarmless(Operation *op) {
 /// sees it.
 static linalg::GenericOp findFill(linalg::GenericOp op, unsigned index) {
   Value output = op.getDpsInits()[index];
-  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(before);
-        generic && generic.getNumDpsInits() == 1 && generic.getDpsInits()[0] == output)
+        generic && generic.getNumDpsInits() == 1 &&
+        generic.getDpsInits()[0] == output)
       return filledWith(generic) ? generic : nullptr;
     if (isHarmless(before))
       continue;
@@ -114,7 +119,8 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   if (!alloc)
     return {};
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!map.isProjectedPermutation() || map.getNumResults() != op.getNumParallelLoops())
+  if (!map.isProjectedPermutation() ||
+      map.getNumResults() != op.getNumParallelLoops())
     return {};
   linalg::GenericOp found;
   OpOperand *use = nullptr;
@@ -166,7 +172,8 @@ static void narrowFill(linalg::GenericOp fill) {
     return;
   Value buffer = fill.getDpsInits()[0];
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !type.hasStaticShape() || !buffer.getDefiningOp<memref::AllocOp>())
+  if (!type || !type.hasStaticShape() ||
+      !buffer.getDefiningOp<memref::AllocOp>())
     return;
   memref::SubViewOp box;
   for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
@@ -179,7 +186,8 @@ static void narrowFill(linalg::GenericOp fill) {
       continue;
     if (generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() ||
         !generic.getRegionOutputArgs()[0].use_empty() ||
-        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isPermutation())
+        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0))
+             .isPermutation())
       return;
     for (Value other : buffersOf(generic))
       if (other != generic.getDpsInits()[0] && mayAlias(other, buffer))
@@ -189,7 +197,8 @@ static void narrowFill(linalg::GenericOp fill) {
   }
   if (!box || box.getSource() != buffer || !box.getOffsets().empty() ||
       !box.getSizes().empty() || !box.getStrides().empty() ||
-      llvm::any_of(box.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+      llvm::any_of(box.getStaticStrides(),
+                   [](int64_t stride) { return stride != 1; }))
     return;
   OpBuilder builder(fill);
   unsigned rank = type.getRank();
@@ -197,13 +206,14 @@ static void narrowFill(linalg::GenericOp fill) {
   auto fillBox = [&] {
     if (llvm::is_contained(extent, 0))
       return;
-    SmallVector<OpFoldResult> offsets, sizes, strides(rank, builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets, sizes,
+        strides(rank, builder.getIndexAttr(1));
     for (auto [offset, size] : llvm::zip_equal(from, extent)) {
       offsets.push_back(builder.getIndexAttr(offset));
       sizes.push_back(builder.getIndexAttr(size));
     }
-    Value slab = memref::SubViewOp::create(builder, fill.getLoc(), buffer, offsets, sizes,
-                                           strides);
+    Value slab = memref::SubViewOp::create(builder, fill.getLoc(), buffer,
+                                           offsets, sizes, strides);
     IRMapping map;
     map.map(buffer, slab);
     builder.clone(*fill, map);
@@ -250,7 +260,8 @@ static void generate(linalg::GenericOp op, unsigned vectorBits) {
   op.erase();
   for (linalg::GenericOp fill : fills)
     fill.erase();
-  if (auto alloc = result.getDefiningOp<memref::AllocOp>(); alloc && alloc->use_empty())
+  if (auto alloc = result.getDefiningOp<memref::AllocOp>();
+      alloc && alloc->use_empty())
     alloc.erase();
 }
 

@@ -51,8 +51,8 @@ Quantity Arith::mul(const Quantity &x, const Quantity &y) {
 }
 
 /// Adds `expr` times `scale` to coefs and constant; false if it is not linear.
-static bool linearise(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> coef,
-                      int64_t &constant) {
+static bool linearise(AffineExpr expr, int64_t scale,
+                      MutableArrayRef<int64_t> coef, int64_t &constant) {
   if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
     constant += scale * number.getValue();
     return true;
@@ -70,24 +70,28 @@ static bool linearise(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> c
   if (binary.getKind() != AffineExprKind::Mul)
     return false;
   if (auto number = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-    return linearise(binary.getLHS(), scale * number.getValue(), coef, constant);
+    return linearise(binary.getLHS(), scale * number.getValue(), coef,
+                     constant);
   if (auto number = dyn_cast<AffineConstantExpr>(binary.getLHS()))
-    return linearise(binary.getRHS(), scale * number.getValue(), coef, constant);
+    return linearise(binary.getRHS(), scale * number.getValue(), coef,
+                     constant);
   return false;
 }
 
 static bool isLinear(AffineMap map) {
   SmallVector<int64_t> coef(map.getNumDims(), 0);
   int64_t constant = 0;
-  return map.getNumSymbols() == 0 && llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-    return linearise(expr, 1, coef, constant);
-  });
+  return map.getNumSymbols() == 0 &&
+         llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+           return linearise(expr, 1, coef, constant);
+         });
 }
 
 static bool isElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isIndex();
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isIndex();
 }
 
 bool canDescribe(linalg::GenericOp op) {
@@ -103,7 +107,8 @@ bool canDescribe(linalg::GenericOp op) {
       return false;
   }
   for (utils::IteratorType kind : op.getIteratorTypesArray())
-    if (kind != utils::IteratorType::parallel && kind != utils::IteratorType::reduction)
+    if (kind != utils::IteratorType::parallel &&
+        kind != utils::IteratorType::reduction)
       return false;
   for (OpOperand &init : op.getDpsInitsMutable()) {
     // Every output element belongs to one point of the parallel dims.
@@ -128,10 +133,12 @@ bool canDescribe(linalg::GenericOp op) {
 }
 
 /// Pointer to a memref's first element.
-static Value pointerOf(Arith &arith, Value memref, Quantity offset, Type element) {
+static Value pointerOf(Arith &arith, Value memref, Quantity offset,
+                       Type element) {
   OpBuilder &b = arith.b;
   Location loc = arith.loc;
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value result = LLVM::IntToPtrOp::create(b, loc, pointer, address);
@@ -140,13 +147,14 @@ static Value pointerOf(Arith &arith, Value memref, Quantity offset, Type element
   Type stored = element.isInteger(1) ? b.getI8Type()
                 : element.isIndex()  ? b.getI64Type()
                                      : element;
-  Value at = arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(offset));
+  Value at =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(offset));
   return LLVM::GEPOp::create(b, loc, pointer, stored, result, ValueRange{at});
 }
 
 /// The access of `memref` through `map`, whose dim i is our dim `dims[i]`.
-static Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
-                       size_t count) {
+static Access accessOf(Arith &arith, Value memref, AffineMap map,
+                       ArrayRef<int> dims, size_t count) {
   auto type = cast<MemRefType>(memref.getType());
   Access access;
   access.element = type.getElementType();
@@ -154,12 +162,13 @@ static Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> 
   auto [strides, offset] = type.getStridesAndOffset();
   Quantity start = Quantity::of(offset);
   SmallVector<Quantity> steps;
-  bool isDynamic = ShapedType::isDynamic(offset) || llvm::any_of(strides, [](int64_t s) {
-    return ShapedType::isDynamic(s);
-  });
+  bool isDynamic =
+      ShapedType::isDynamic(offset) ||
+      llvm::any_of(strides, [](int64_t s) { return ShapedType::isDynamic(s); });
   memref::ExtractStridedMetadataOp metadata;
   if (isDynamic)
-    metadata = memref::ExtractStridedMetadataOp::create(arith.b, arith.loc, memref);
+    metadata =
+        memref::ExtractStridedMetadataOp::create(arith.b, arith.loc, memref);
   if (ShapedType::isDynamic(offset))
     start = Quantity::of(metadata.getOffset());
   for (auto [i, stride] : llvm::enumerate(strides))
@@ -181,8 +190,8 @@ static Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> 
 }
 
 /// A scalar operand, or a memref's access.
-static Access inputOf(Arith &arith, Value operand, AffineMap map, ArrayRef<int> dims,
-                      size_t count) {
+static Access inputOf(Arith &arith, Value operand, AffineMap map,
+                      ArrayRef<int> dims, size_t count) {
   if (isa<MemRefType>(operand.getType()))
     return accessOf(arith, operand, map, dims, count);
   Access access;
@@ -200,10 +209,12 @@ static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     if (!type)
       continue;
-    for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+    for (auto [i, expr] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (auto position = dyn_cast<AffineDimExpr>(expr))
         if (position.getPosition() == dim) {
-          Value size = memref::DimOp::create(arith.b, arith.loc, operand.get(), i);
+          Value size =
+              memref::DimOp::create(arith.b, arith.loc, operand.get(), i);
           return Quantity::of(size);
         }
   }
@@ -229,19 +240,21 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
   size_t count = nest.dims.size();
   SmallVector<int> same = llvm::to_vector(llvm::seq<int>(0, count));
   for (OpOperand *input : main.getDpsInputOperands())
-    nest.inputs.push_back(
-        inputOf(arith, input->get(), main.getMatchingIndexingMap(input), same, count));
+    nest.inputs.push_back(inputOf(
+        arith, input->get(), main.getMatchingIndexingMap(input), same, count));
   for (OpOperand &output : main.getDpsInitsMutable()) {
     if (epilogue) {
       // It has no memory: only its dims matter.
       Access access;
-      access.element = cast<MemRefType>(output.get().getType()).getElementType();
+      access.element =
+          cast<MemRefType>(output.get().getType()).getElementType();
       access.coef.assign(count, Quantity::of(0));
       nest.outputs.push_back(access);
       continue;
     }
-    nest.outputs.push_back(
-        accessOf(arith, output.get(), main.getMatchingIndexingMap(&output), same, count));
+    nest.outputs.push_back(accessOf(arith, output.get(),
+                                    main.getMatchingIndexingMap(&output), same,
+                                    count));
   }
   if (!epilogue)
     return nest;
@@ -254,27 +267,29 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
       continue;
     nest.epilogueOperand = i;
     AffineMap map = epilogue.getMatchingIndexingMap(input);
-    for (auto [ours, theirs] : llvm::zip_equal(mainMap.getResults(), map.getResults()))
+    for (auto [ours, theirs] :
+         llvm::zip_equal(mainMap.getResults(), map.getResults()))
       nest.epilogueDims[cast<AffineDimExpr>(theirs).getPosition()] =
           cast<AffineDimExpr>(ours).getPosition();
   }
   for (OpOperand *input : epilogue.getDpsInputOperands())
-    nest.epilogueInputs.push_back(input->get() == result
-                                      ? nest.outputs[0]
-                                      : inputOf(arith, input->get(),
-                                                epilogue.getMatchingIndexingMap(input),
-                                                nest.epilogueDims, count));
+    nest.epilogueInputs.push_back(
+        input->get() == result ? nest.outputs[0]
+                               : inputOf(arith, input->get(),
+                                         epilogue.getMatchingIndexingMap(input),
+                                         nest.epilogueDims, count));
   for (OpOperand &output : epilogue.getDpsInitsMutable())
-    nest.epilogueOutputs.push_back(accessOf(arith, output.get(),
-                                            epilogue.getMatchingIndexingMap(&output),
-                                            nest.epilogueDims, count));
+    nest.epilogueOutputs.push_back(
+        accessOf(arith, output.get(), epilogue.getMatchingIndexingMap(&output),
+                 nest.epilogueDims, count));
   return nest;
 }
 
 static bool usesIndex(linalg::GenericOp op) {
-  return op && llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return isa<linalg::IndexOp>(inner);
-  });
+  return op &&
+         llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
+           return isa<linalg::IndexOp>(inner);
+         });
 }
 
 void collapseDims(Nest &nest) {

@@ -59,9 +59,9 @@ struct Dim {
 /// and the epilogue's outputs are stored.
 struct Nest {
   mlir::linalg::GenericOp main;
-  mlir::linalg::GenericOp epilogue;     // may be null
-  int64_t epilogueOperand = -1;         // its input that is main's output 0
-  llvm::SmallVector<int> epilogueDims;  // its dim i is our dim epilogueDims[i]
+  mlir::linalg::GenericOp epilogue;    // may be null
+  int64_t epilogueOperand = -1;        // its input that is main's output 0
+  llvm::SmallVector<int> epilogueDims; // its dim i is our dim epilogueDims[i]
   llvm::SmallVector<Dim> dims;
   llvm::SmallVector<Access> inputs, outputs, epilogueInputs, epilogueOutputs;
   /// Scalar that output i starts from; null: what memory holds.
@@ -93,10 +93,12 @@ struct Schedule {
   int64_t block = 1;
 };
 
-/// Describes `main` (and `epilogue`, which reads main's only output elementwise)
-/// on memrefs. Fails where an index is not linear, an element type has no
-/// vector, or the body holds what is not elementwise. Emits strides and sizes.
-mlir::FailureOr<Nest> describe(mlir::OpBuilder &builder, mlir::linalg::GenericOp main,
+/// Describes `main` (and `epilogue`, which reads main's only output
+/// elementwise) on memrefs. Fails where an index is not linear, an element type
+/// has no vector, or the body holds what is not elementwise. Emits strides and
+/// sizes.
+mlir::FailureOr<Nest> describe(mlir::OpBuilder &builder,
+                               mlir::linalg::GenericOp main,
                                mlir::linalg::GenericOp epilogue,
                                llvm::ArrayRef<mlir::Value> initial);
 
@@ -119,13 +121,14 @@ evaluateBody(mlir::OpBuilder &builder, mlir::Block &body,
              llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
              llvm::function_ref<mlir::Value(int64_t)> index);
 
-/// True if every load in the main op's body reads side by side, or all the same,
-/// for neighbours along `dim`: rows that an index chooses.
+/// True if every load in the main op's body reads side by side, or all the
+/// same, for neighbours along `dim`: rows that an index chooses.
 bool loadsAlong(const Nest &nest, int dim);
 
-/// `value` as a vector of `lanes`, or itself if it is one already or lanes is 1.
-mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
-                  int64_t lanes);
+/// `value` as a vector of `lanes`, or itself if it is one already or lanes
+/// is 1.
+mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value value, int64_t lanes);
 
 } // namespace shardc::cpu
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
@@ -21,13 +22,12 @@
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/Passes.h"
-#include "llvm/TargetParser/Host.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 
@@ -41,14 +41,15 @@ unsigned preferredVectorBits(llvm::StringRef arch) {
       return 512;
     return features.lookup("avx2") ? 256 : 128;
   }
-  if (cpu == "x86-64-v4" || cpu.starts_with("znver4") || cpu.starts_with("znver5") ||
-      cpu.starts_with("skylake-avx512") || cpu.starts_with("icelake") ||
-      cpu.starts_with("sapphirerapids") || cpu.starts_with("cascadelake") ||
-      arch.contains("+avx512f"))
+  if (cpu == "x86-64-v4" || cpu.starts_with("znver4") ||
+      cpu.starts_with("znver5") || cpu.starts_with("skylake-avx512") ||
+      cpu.starts_with("icelake") || cpu.starts_with("sapphirerapids") ||
+      cpu.starts_with("cascadelake") || arch.contains("+avx512f"))
     return 512;
-  if (cpu == "x86-64-v3" || cpu.starts_with("haswell") || cpu.starts_with("broadwell") ||
-      cpu.starts_with("skylake") || cpu.starts_with("alderlake") ||
-      cpu.starts_with("znver") || arch.contains("+avx2"))
+  if (cpu == "x86-64-v3" || cpu.starts_with("haswell") ||
+      cpu.starts_with("broadwell") || cpu.starts_with("skylake") ||
+      cpu.starts_with("alderlake") || cpu.starts_with("znver") ||
+      arch.contains("+avx2"))
     return 256;
   return 128;
 }
@@ -66,9 +67,10 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
-  unsigned bits =
-      options.vectorBits ? options.vectorBits : preferredVectorBits(options.arch);
+void buildCpuBufferPipeline(OpPassManager &pm,
+                            const CpuKernelOptions &options) {
+  unsigned bits = options.vectorBits ? options.vectorBits
+                                     : preferredVectorBits(options.arch);
   ResultsToArgumentsPassOptions results;
   results.entry = options.entry;
   pm.addPass(createResultsToArgumentsPass(results));
@@ -106,7 +108,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
     pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
 }
 
-void buildCpuToLLVMPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
+void buildCpuToLLVMPipeline(OpPassManager &pm,
+                            const CpuKernelOptions &options) {
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -132,20 +135,23 @@ void buildCpuToLLVMPipeline(OpPassManager &pm, const CpuKernelOptions &options) 
   pm.addPass(createCSEPass());
 }
 
-void buildCpuKernelPipeline(OpPassManager &pm, const CpuKernelOptions &options) {
+void buildCpuKernelPipeline(OpPassManager &pm,
+                            const CpuKernelOptions &options) {
   buildCpuBufferPipeline(pm, options);
   buildCpuToLLVMPipeline(pm, options);
 }
 
 void registerCpuKernelDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  complex::ComplexDialect, func::FuncDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              complex::ComplexDialect, func::FuncDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
-  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
   cf::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
@@ -158,12 +164,14 @@ void registerCpuKernelDialects(DialectRegistry &registry) {
 
 namespace {
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
-  Option<unsigned> vectorBits{*this, "vector-bits",
-                              llvm::cl::desc("bits of a vector register; 0: as arch"),
-                              llvm::cl::init(0)};
+  Option<unsigned> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("bits of a vector register; 0: as arch"),
+      llvm::cl::init(0)};
   Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate for"),
                            llvm::cl::init("native")};
-  Option<bool> optimize{*this, "optimize", llvm::cl::desc("fuse, plan and vectorise"),
+  Option<bool> optimize{*this, "optimize",
+                        llvm::cl::desc("fuse, plan and vectorise"),
                         llvm::cl::init(true)};
 
   CpuKernelOptions get() const {

@@ -37,11 +37,15 @@ public:
   }
 
 private:
-  static ConstantIntRanges unknown(unsigned width) { return ConstantIntRanges::maxRange(width); }
+  static ConstantIntRanges unknown(unsigned width) {
+    return ConstantIntRanges::maxRange(width);
+  }
   static ConstantIntRanges upTo(int64_t most) {
     return ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, most));
   }
-  static unsigned widthOf(Type type) { return ConstantIntRanges::getStorageBitwidth(type); }
+  static unsigned widthOf(Type type) {
+    return ConstantIntRanges::getStorageBitwidth(type);
+  }
 
   ConstantIntRanges sizeOf(Value memref, int64_t dim) {
     auto type = dyn_cast<MemRefType>(memref.getType());
@@ -57,7 +61,8 @@ private:
     if (auto view = dyn_cast_or_null<memref::ViewOp>(op))
       return rangeOf(view.getSizes()[type.getDynamicDimIndex(dim)]);
     if (auto argument = dyn_cast<BlockArgument>(memref))
-      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (auto function =
+              dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
         if (auto bounds = function.getArgAttrOfType<DenseI64ArrayAttr>(
                 argument.getArgNumber(), "spmd.bounds"))
           if (dim < bounds.size())
@@ -93,15 +98,18 @@ private:
     if (auto bound = op->getAttrOfType<IntegerAttr>("spmd.bound"))
       return upTo(bound.getInt());
     if (op->getName().getStringRef() == "spmd.lookup")
-      if (auto table = op->getAttrOfType<DenseI64ArrayAttr>("table"); table && !table.empty())
-        return ConstantIntRanges::fromSigned(APInt(64, *llvm::min_element(table.asArrayRef())),
-                                             APInt(64, *llvm::max_element(table.asArrayRef())));
+      if (auto table = op->getAttrOfType<DenseI64ArrayAttr>("table");
+          table && !table.empty())
+        return ConstantIntRanges::fromSigned(
+            APInt(64, *llvm::min_element(table.asArrayRef())),
+            APInt(64, *llvm::max_element(table.asArrayRef())));
     if (auto dim = dyn_cast<memref::DimOp>(op)) {
       if (std::optional<int64_t> number = dim.getConstantIndex())
         return sizeOf(dim.getSource(), *number);
       return unknown(width);
     }
-    if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op))
+    if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
+            op))
       return affineRange(op);
     auto infer = dyn_cast<InferIntRangeInterface>(op);
     if (!infer)
@@ -110,16 +118,17 @@ private:
     for (Value operand : op->getOperands())
       operands.push_back(rangeOf(operand));
     ConstantIntRanges found = unknown(width);
-    infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &range) {
-      if (result == value)
-        found = range;
-    });
+    infer.inferResultRanges(operands,
+                            [&](Value result, const ConstantIntRanges &range) {
+                              if (result == value)
+                                found = range;
+                            });
     return found;
   }
 
   /// Interval arithmetic over an affine expression.
-  std::optional<std::pair<int64_t, int64_t>> evaluate(AffineExpr expr, unsigned dims,
-                                                      ValueRange operands) {
+  std::optional<std::pair<int64_t, int64_t>>
+  evaluate(AffineExpr expr, unsigned dims, ValueRange operands) {
     using Interval = std::pair<int64_t, int64_t>;
     if (auto number = dyn_cast<AffineConstantExpr>(expr))
       return Interval{number.getValue(), number.getValue()};
@@ -139,10 +148,12 @@ private:
     if (!left || !right)
       return std::nullopt;
     auto corners = [&](auto combine) {
-      int64_t all[] = {combine(left->first, right->first), combine(left->first, right->second),
+      int64_t all[] = {combine(left->first, right->first),
+                       combine(left->first, right->second),
                        combine(left->second, right->first),
                        combine(left->second, right->second)};
-      return Interval{*std::min_element(all, all + 4), *std::max_element(all, all + 4)};
+      return Interval{*std::min_element(all, all + 4),
+                      *std::max_element(all, all + 4)};
     };
     switch (binary.getKind()) {
     case AffineExprKind::Add:
@@ -152,11 +163,13 @@ private:
     case AffineExprKind::FloorDiv:
       if (right->first <= 0)
         return std::nullopt;
-      return corners([](int64_t x, int64_t y) { return llvm::divideFloorSigned(x, y); });
+      return corners(
+          [](int64_t x, int64_t y) { return llvm::divideFloorSigned(x, y); });
     case AffineExprKind::CeilDiv:
       if (right->first <= 0)
         return std::nullopt;
-      return corners([](int64_t x, int64_t y) { return llvm::divideCeilSigned(x, y); });
+      return corners(
+          [](int64_t x, int64_t y) { return llvm::divideCeilSigned(x, y); });
     case AffineExprKind::Mod:
       return Interval{0, right->second - 1};
     default:
@@ -185,9 +198,11 @@ private:
       if (!total)
         total = range;
       else if (isMin)
-        total = {std::min(total->first, range->first), std::min(total->second, range->second)};
+        total = {std::min(total->first, range->first),
+                 std::min(total->second, range->second)};
       else
-        total = {std::max(total->first, range->first), std::max(total->second, range->second)};
+        total = {std::max(total->first, range->first),
+                 std::max(total->second, range->second)};
     }
     if (!total)
       return unknown(64);
@@ -238,12 +253,14 @@ private:
 /// Results of `op` that may be (a pointer into) the same memory as an operand.
 static bool passesOn(Operation *op) {
   return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
-             memref::ExtractStridedMetadataOp, memref::ReshapeOp, arith::IndexCastOp,
-             arith::SelectOp, LLVM::IntToPtrOp, LLVM::GEPOp, UnrealizedConversionCastOp>(op);
+             memref::ExtractStridedMetadataOp, memref::ReshapeOp,
+             arith::IndexCastOp, arith::SelectOp, LLVM::IntToPtrOp, LLVM::GEPOp,
+             UnrealizedConversionCastOp>(op);
 }
 
 static bool isReference(Type type) {
-  return isa<BaseMemRefType, LLVM::LLVMPointerType, IndexType>(type) || type.isInteger(64);
+  return isa<BaseMemRefType, LLVM::LLVMPointerType, IndexType>(type) ||
+         type.isInteger(64);
 }
 
 /// Sets where the buffer lives; false if a loop carries it to its next
@@ -262,9 +279,10 @@ bool Planner::lifetime(Buffer &buffer) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
       int64_t end = span[user].second;
-      for (Operation *parent = user->getParentOp(); parent && parent != function;
-           parent = parent->getParentOp())
-        if (isa<LoopLikeOpInterface>(parent) && !parent->isProperAncestor(buffer.alloc))
+      for (Operation *parent = user->getParentOp();
+           parent && parent != function; parent = parent->getParentOp())
+        if (isa<LoopLikeOpInterface>(parent) &&
+            !parent->isProperAncestor(buffer.alloc))
           end = std::max(end, span[parent].second);
       buffer.to = std::max(buffer.to, end);
       if (passesOn(user)) {
@@ -284,7 +302,8 @@ bool Planner::lifetime(Buffer &buffer) {
         Operation *parent = user->getParentOp();
         if (parent == function)
           continue;
-        if (isa<LoopLikeOpInterface>(parent) && parent->isProperAncestor(buffer.alloc))
+        if (isa<LoopLikeOpInterface>(parent) &&
+            parent->isProperAncestor(buffer.alloc))
           single = false;
         for (Value result : parent->getResults())
           if (isa<BaseMemRefType>(result.getType()))
@@ -316,7 +335,8 @@ std::optional<int64_t> Planner::bytesOf(memref::AllocOp alloc) {
   unsigned next = 0;
   for (int64_t size : type.getShape()) {
     if (ShapedType::isDynamic(size)) {
-      std::optional<int64_t> most = bounds.largest(alloc.getDynamicSizes()[next++]);
+      std::optional<int64_t> most =
+          bounds.largest(alloc.getDynamicSizes()[next++]);
       if (!most)
         return std::nullopt;
       size = *most;
@@ -358,7 +378,8 @@ FailureOr<int64_t> Planner::run() {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : planned)
     order.push_back(&buffer);
-  llvm::stable_sort(order, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+  llvm::stable_sort(order,
+                    [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
   int64_t total = 0;
   SmallVector<Buffer *> placed; // by offset
   for (Buffer *buffer : order) {
@@ -373,24 +394,28 @@ FailureOr<int64_t> Planner::run() {
     buffer->offset = offset;
     total = std::max(total, offset + buffer->bytes);
     placed.insert(llvm::upper_bound(placed, buffer,
-                                    [](Buffer *a, Buffer *b) { return a->offset < b->offset; }),
+                                    [](Buffer *a, Buffer *b) {
+                                      return a->offset < b->offset;
+                                    }),
                   buffer);
   }
 
   OpBuilder builder(function.getContext());
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  DictionaryAttr marked =
-      builder.getDictionaryAttr(builder.getNamedAttr("spmd.arena", builder.getUnitAttr()));
+  DictionaryAttr marked = builder.getDictionaryAttr(
+      builder.getNamedAttr("spmd.arena", builder.getUnitAttr()));
   unsigned position = function.getNumArguments();
-  if (failed(function.insertArgument(position, type, marked, function.getLoc())))
+  if (failed(
+          function.insertArgument(position, type, marked, function.getLoc())))
     return failure();
   Value arena = function.getArgument(position);
   for (Buffer &buffer : planned) {
     builder.setInsertionPoint(buffer.alloc);
     Location loc = buffer.alloc.getLoc();
     Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
-    Value view = memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset,
-                                        buffer.alloc.getDynamicSizes());
+    Value view =
+        memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena,
+                               offset, buffer.alloc.getDynamicSizes());
     buffer.alloc.replaceAllUsesWith(view);
     buffer.alloc.erase();
   }

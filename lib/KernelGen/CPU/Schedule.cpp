@@ -24,7 +24,9 @@ struct Chooser {
   int64_t fullLanes;
   bool hasLoads = false;
 
-  int64_t size(int dim) const { return nest.dims[dim].size.orElse(kUnknownSize); }
+  int64_t size(int dim) const {
+    return nest.dims[dim].size.orElse(kUnknownSize);
+  }
 
   int64_t reductionCount() const {
     int64_t count = 1;
@@ -86,7 +88,8 @@ struct Chooser {
       for (const Access &input : nest.epilogueInputs)
         perVector += loadCost(input, dim, lanes) / reductions;
     }
-    // Without unit stride in the result, sums cannot be kept in memory by blocks.
+    // Without unit stride in the result, sums cannot be kept in memory by
+    // blocks.
     if (contraction && !reduces && !nest.stores()[0].coef[dim].is(1))
       perVector += 1;
     double effective = double(count) / llvm::divideCeil(count, lanes);
@@ -94,12 +97,14 @@ struct Chooser {
   }
 
   /// A parallel dim that only `reader` steps through, not `other`; the largest.
-  int findReuseDim(const Access &reader, const Access &other, int except) const {
+  int findReuseDim(const Access &reader, const Access &other,
+                   int except) const {
     int best = -1;
     for (auto [i, dim] : llvm::enumerate(nest.dims)) {
       if (dim.reduces || int(i) == except || dim.size.is(1))
         continue;
-      if (reader.usesDim(i) && !other.usesDim(i) && (best < 0 || size(i) > size(best)))
+      if (reader.usesDim(i) && !other.usesDim(i) &&
+          (best < 0 || size(i) > size(best)))
         best = i;
     }
     return best;
@@ -113,18 +118,22 @@ struct Chooser {
       // Two loads and two multiply-adds a cycle, of four cycles each.
       return std::max({x * y / 2.0, (x + y) / 2.0, 4.0}) + 1.0;
     };
-    int64_t fullA = sizeA / a, fullB = sizeB / b, restA = sizeA % a, restB = sizeB % b;
-    return fullA * fullB * one(a, b) + fullA * one(a, restB) + fullB * one(restA, b) +
-           one(restA, restB);
+    int64_t fullA = sizeA / a, fullB = sizeB / b, restA = sizeA % a,
+            restB = sizeB % b;
+    return fullA * fullB * one(a, b) + fullA * one(a, restB) +
+           fullB * one(restA, b) + one(restA, restB);
   }
 
   void chooseTile(Schedule &s) const {
     // Accumulators, the shorter side of the tile, and one value of the longer.
     int64_t registers = bits == 512 ? 32 : 16;
-    auto fits = [&](int64_t x, int64_t y) { return x * y + std::min(x, y) + 1 <= registers; };
+    auto fits = [&](int64_t x, int64_t y) {
+      return x * y + std::min(x, y) + 1 <= registers;
+    };
     if (!contraction) {
       if (s.vecReduces) // several chains hide the latency of one
-        s.vectors = std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
+        s.vectors =
+            std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
       else {
         unsigned work = 0;
         for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
@@ -146,7 +155,8 @@ struct Chooser {
       int64_t columnSize = s.column < 0 ? 1 : size(s.column);
       double best = 1e300;
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
-        for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8); ++columns) {
+        for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8);
+             ++columns) {
           if (!fits(rows, columns))
             continue;
           double cost = tileCost(rows, columns, rowSize, columnSize);
@@ -167,7 +177,8 @@ struct Chooser {
     int64_t rowSize = s.row < 0 ? 1 : size(s.row);
     int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
     double best = 1e300;
-    for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4); ++vectors)
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
+         ++vectors)
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
         if (!fits(rows, vectors))
           continue;
@@ -202,9 +213,11 @@ struct Chooser {
         if (dim.reduces || int(d) == s.vec)
           footprint *= size(d);
       }
-      unsigned used = llvm::count_if(input.coef, [](const Quantity &q) { return !q.is(0); });
+      unsigned used = llvm::count_if(
+          input.coef, [](const Quantity &q) { return !q.is(0); });
       linalg::GenericOp op = nest.main;
-      unsigned memoryDims = cast<MemRefType>(op.getDpsInputs()[i].getType()).getRank();
+      unsigned memoryDims =
+          cast<MemRefType>(op.getDpsInputs()[i].getType()).getRank();
       if (used <= memoryDims && footprint * 4 > (256 << 10) && tiles >= 4 &&
           panel <= (2 << 20))
         s.packed = i;
@@ -231,7 +244,8 @@ struct Chooser {
     if (!contraction || nest.epilogue ||
         (!s.vecReduces && !nest.outputs[0].coef[s.vec].is(1)))
       return;
-    int64_t outputs = 1, tile = s.rows * s.columns * (s.vecReduces ? 1 : s.vectors * s.lanes);
+    int64_t outputs = 1, tile = s.rows * s.columns *
+                                (s.vecReduces ? 1 : s.vectors * s.lanes);
     for (int dim : llvm::seq<int>(nest.dims.size()))
       if (!nest.dims[dim].reduces)
         outputs *= size(dim);
@@ -247,7 +261,8 @@ struct Chooser {
       int64_t rest = footprint(hoisted);
       if (rest > kCache)
         continue;
-      s.block = std::clamp<int64_t>(kCache / std::max<int64_t>(rest, 1), 1, size(dim));
+      s.block = std::clamp<int64_t>(kCache / std::max<int64_t>(rest, 1), 1,
+                                    size(dim));
       break;
     }
     if (hoisted.empty())
@@ -255,7 +270,8 @@ struct Chooser {
     s.hoisted = hoisted;
     bool keepsLast = s.block > 1;
     llvm::erase_if(s.reductions, [&](int dim) {
-      return llvm::is_contained(hoisted, dim) && !(keepsLast && dim == hoisted.back());
+      return llvm::is_contained(hoisted, dim) &&
+             !(keepsLast && dim == hoisted.back());
     });
     if (s.packed >= 0 && nest.inputs[s.packed].coef[s.vec].is(1))
       s.packed = -1;
@@ -269,9 +285,10 @@ struct Chooser {
         continue;
       // Lanes past the end hold zeros: no loads or divisions by them.
       for (Operation &inner : op.getBody()->without_terminator())
-        scalarOnly |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
-                          arith::RemUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
-                          arith::CeilDivUIOp>(inner);
+        scalarOnly |=
+            isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+                arith::CeilDivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp>(
+                inner);
     }
     linalg::GenericOp main = nest.main, epilogue = nest.epilogue;
     hasLoads = !main.getBody()->getOps<memref::LoadOp>().empty();
@@ -280,15 +297,16 @@ struct Chooser {
     bool canReduceLanes = true;
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
-      canReduceLanes &= combiner && arith::getNeutralElement(combiner).has_value();
+      canReduceLanes &=
+          combiner && arith::getNeutralElement(combiner).has_value();
     }
     double best = 1e300;
     for (int dim : llvm::seq<int>(nest.dims.size())) {
       bool reduces = nest.dims[dim].reduces;
       if (scalarOnly || (reduces && !canReduceLanes))
         continue;
-      if (hasLoads && (reduces || !nest.dims[dim].size.fixed || lanesFor(dim) < 4 ||
-                       !loadsAlong(nest, dim)))
+      if (hasLoads && (reduces || !nest.dims[dim].size.fixed ||
+                       lanesFor(dim) < 4 || !loadsAlong(nest, dim)))
         continue;
       double c = cost(dim);
       if (c >= best)
@@ -338,7 +356,8 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
-  Chooser chooser{nest, vectorBits, isContraction(nest.main), vectorBits / width, false};
+  Chooser chooser{nest, vectorBits, isContraction(nest.main),
+                  vectorBits / width, false};
   return chooser.choose();
 }
 

@@ -13,21 +13,22 @@ namespace shardc::cpu {
 Value splat(OpBuilder &builder, Location loc, Value value, int64_t lanes) {
   if (lanes == 1 || isa<VectorType>(value.getType()))
     return value;
-  return vector::BroadcastOp::create(builder, loc,
-                                     VectorType::get({lanes}, value.getType()), value);
+  return vector::BroadcastOp::create(
+      builder, loc, VectorType::get({lanes}, value.getType()), value);
 }
 
 /// A load at other places in every lane: side by side where only the last index
 /// differs (see loadsAlong), else anywhere.
-static Value gather(OpBuilder &builder, memref::LoadOp load, ArrayRef<Value> indices,
-                    int64_t lanes) {
+static Value gather(OpBuilder &builder, memref::LoadOp load,
+                    ArrayRef<Value> indices, int64_t lanes) {
   Location loc = load.getLoc();
   if (llvm::none_of(indices.drop_back(), [](Value index) {
         return isa<VectorType>(index.getType());
       })) {
     SmallVector<Value> at(indices);
     at.back() = vector::ExtractOp::create(builder, loc, at.back(), 0);
-    return vector::LoadOp::create(builder, loc, VectorType::get({lanes}, load.getType()),
+    return vector::LoadOp::create(builder, loc,
+                                  VectorType::get({lanes}, load.getType()),
                                   load.getMemRef(), at);
   }
   SmallVector<Value> elements;
@@ -37,7 +38,8 @@ static Value gather(OpBuilder &builder, memref::LoadOp load, ArrayRef<Value> ind
       at.push_back(isa<VectorType>(index.getType())
                        ? vector::ExtractOp::create(builder, loc, index, lane)
                        : index);
-    elements.push_back(memref::LoadOp::create(builder, loc, load.getMemRef(), at));
+    elements.push_back(
+        memref::LoadOp::create(builder, loc, load.getMemRef(), at));
   }
   return vector::FromElementsOp::create(
       builder, loc, VectorType::get({lanes}, load.getType()), elements);
@@ -50,7 +52,8 @@ static void allowContraction(Operation *op) {
     return;
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
     op->setAttr(fast.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
+                arith::FastMathFlagsAttr::get(op->getContext(),
+                                              arith::FastMathFlags::contract));
 }
 
 /// True if `value` in the nest's body differs between neighbours along `dim`.
@@ -67,8 +70,9 @@ static bool varies(const Nest &nest, Value value, int dim) {
     return false;
   if (auto index = dyn_cast<linalg::IndexOp>(producer))
     return int(index.getDim()) == dim;
-  return llvm::any_of(producer->getOperands(),
-                      [&](Value operand) { return varies(nest, operand, dim); });
+  return llvm::any_of(producer->getOperands(), [&](Value operand) {
+    return varies(nest, operand, dim);
+  });
 }
 
 /// True if `value` grows by one from neighbour to neighbour along `dim`.
@@ -76,8 +80,10 @@ static bool counts(const Nest &nest, Value value, int dim) {
   if (auto index = value.getDefiningOp<linalg::IndexOp>())
     return int(index.getDim()) == dim;
   if (auto sum = value.getDefiningOp<arith::AddIOp>())
-    return (counts(nest, sum.getLhs(), dim) && !varies(nest, sum.getRhs(), dim)) ||
-           (counts(nest, sum.getRhs(), dim) && !varies(nest, sum.getLhs(), dim));
+    return (counts(nest, sum.getLhs(), dim) &&
+            !varies(nest, sum.getRhs(), dim)) ||
+           (counts(nest, sum.getRhs(), dim) &&
+            !varies(nest, sum.getLhs(), dim));
   return false;
 }
 
@@ -88,7 +94,8 @@ bool loadsAlong(const Nest &nest, int dim) {
       continue;
     auto type = load.getMemRefType();
     if (load.getIndices().empty() || !type.isLastDimUnitStride() ||
-        !type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() < 8)
+        !type.getElementType().isIntOrFloat() ||
+        type.getElementTypeBitWidth() < 8)
       return false;
     for (Value index : load.getIndices().drop_back())
       if (varies(nest, index, dim))
@@ -131,7 +138,8 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
     SmallVector<Type> types;
     for (Type type : op.getResultTypes())
       types.push_back(VectorType::get({lanes}, type));
-    OperationState state(op.getLoc(), op.getName(), operands, types, op.getAttrs());
+    OperationState state(op.getLoc(), op.getName(), operands, types,
+                         op.getAttrs());
     state.propertiesAttr = op.getPropertiesAsAttribute();
     Operation *copy = builder.create(state);
     allowContraction(copy);

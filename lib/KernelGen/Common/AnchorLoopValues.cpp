@@ -27,10 +27,12 @@ static Value destinationOf(Value value) {
       value = destination.getTiedOpOperand(result)->get();
     } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
       value = insert.getDest();
-    } else if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+    } else if (auto store =
+                   dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
       value = store.getDest();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (destinationOf(loop.getYieldedValues()[index]) != loop.getRegionIterArg(index))
+      if (destinationOf(loop.getYieldedValues()[index]) !=
+          loop.getRegionIterArg(index))
         return value;
       value = loop.getInitArgs()[index];
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -47,7 +49,8 @@ static Value destinationOf(Value value) {
 
 /// Makes each operand of a terminator end up in the buffer of the tensor in
 /// `carried` that it replaces.
-static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carried) {
+static void keepInBuffers(MutableArrayRef<OpOperand> operands,
+                          ValueRange carried) {
   if (operands.size() != carried.size() || operands.empty())
     return;
   OpBuilder builder(operands.front().getOwner());
@@ -55,7 +58,8 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carrie
   // Assignments happen at once: what another one overwrites is copied first.
   for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type || operand.get() == destination || !llvm::is_contained(carried, operand.get()))
+    if (!type || operand.get() == destination ||
+        !llvm::is_contained(carried, operand.get()))
       continue;
     SmallVector<Value> sizes;
     operand.set(bufferization::AllocTensorOp::create(builder, loc, type, sizes,
@@ -66,8 +70,8 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands, ValueRange carrie
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)
       continue;
-    auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, type,
-                                                                   operand.get(), destination);
+    auto store = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, type, operand.get(), destination);
     operand.set(store.getResult());
   }
 }
@@ -84,7 +88,8 @@ struct AnchorLoopValuesPass final
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         keepInBuffers(loop.getConditionOp()->getOpOperands().drop_front(),
                       loop.getBeforeArguments());
-        keepInBuffers(loop.getYieldOp()->getOpOperands(), loop.getAfterArguments());
+        keepInBuffers(loop.getYieldOp()->getOpOperands(),
+                      loop.getAfterArguments());
       }
     });
   }

@@ -13,8 +13,9 @@ Operation *combinerOf(linalg::GenericOp op, unsigned index) {
   BlockArgument argument = op.getRegionOutputArgs()[index];
   Value yielded = op.getBody()->getTerminator()->getOperand(index);
   Operation *combiner = yielded.getDefiningOp();
-  if (!combiner || combiner->getBlock() != op.getBody() || !argument.hasOneUse() ||
-      *argument.user_begin() != combiner || combiner->getNumOperands() != 2)
+  if (!combiner || combiner->getBlock() != op.getBody() ||
+      !argument.hasOneUse() || *argument.user_begin() != combiner ||
+      combiner->getNumOperands() != 2)
     return nullptr;
   return combiner;
 }
@@ -31,7 +32,8 @@ bool isContraction(linalg::GenericOp op) {
                    : combiner->getOperand(0);
   auto through = [](Value value) {
     while (auto *cast = value.getDefiningOp()) {
-      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
+      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp>(
+              cast))
         break;
       value = cast->getOperand(0);
     }

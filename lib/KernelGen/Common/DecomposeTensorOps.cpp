@@ -25,7 +25,8 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
                                 PatternRewriter &rewriter) const override {
     Value padding = pad.getConstantPaddingValue();
     if (!padding)
-      return rewriter.notifyMatchFailure(pad, "padding value depends on position");
+      return rewriter.notifyMatchFailure(pad,
+                                         "padding value depends on position");
     Location loc = pad.getLoc();
     SmallVector<OpFoldResult> low = pad.getMixedLowPad();
     SmallVector<OpFoldResult> high = pad.getMixedHighPad();
@@ -40,22 +41,24 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
         sizes.push_back(rewriter.getIndexAttr(size));
         continue;
       }
-      sizes.push_back(affine::makeComposedFoldedAffineApply(rewriter, loc, a + b + c,
-                                                            {l, s, h}));
+      sizes.push_back(affine::makeComposedFoldedAffineApply(
+          rewriter, loc, a + b + c, {l, s, h}));
     }
     Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
                                           pad.getResultType().getElementType());
-    bool fills = !(llvm::all_of(low, isZeroInteger) && llvm::all_of(high, isZeroInteger));
+    bool fills = !(llvm::all_of(low, isZeroInteger) &&
+                   llvm::all_of(high, isZeroInteger));
     Value filled = empty;
     if (fills) {
       auto fill = linalg::FillOp::create(rewriter, loc, padding, empty);
       filled = fill.getResult(0);
     }
     SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
-    Value inserted = tensor::InsertSliceOp::create(rewriter, loc, pad.getSource(), filled,
-                                                   low, sourceSizes, strides);
+    Value inserted = tensor::InsertSliceOp::create(
+        rewriter, loc, pad.getSource(), filled, low, sourceSizes, strides);
     if (inserted.getType() != pad.getResultType())
-      inserted = tensor::CastOp::create(rewriter, loc, pad.getResultType(), inserted);
+      inserted =
+          tensor::CastOp::create(rewriter, loc, pad.getResultType(), inserted);
     rewriter.replaceOp(pad, inserted);
     return success();
   }
@@ -76,10 +79,11 @@ struct DecomposeSwitch final : OpRewritePattern<scf::IndexSwitchOp> {
     scf::IfOp first;
     for (auto [value, region] : llvm::zip_equal(op.getCases(), regions)) {
       Value number = arith::ConstantIndexOp::create(rewriter, loc, value);
-      Value matches = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                                            op.getArg(), number);
-      auto branch = scf::IfOp::create(rewriter, loc, op.getResultTypes(), matches,
-                                      /*addThenBlock=*/false, /*addElseBlock=*/false);
+      Value matches = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::eq, op.getArg(), number);
+      auto branch =
+          scf::IfOp::create(rewriter, loc, op.getResultTypes(), matches,
+                            /*addThenBlock=*/false, /*addElseBlock=*/false);
       rewriter.inlineRegionBefore(*region, branch.getThenRegion(),
                                   branch.getThenRegion().end());
       if (first)

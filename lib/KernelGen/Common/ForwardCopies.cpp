@@ -43,7 +43,8 @@ static bool isLastUse(memref::CopyOp copy, Value buffer) {
 }
 
 namespace {
-struct ForwardCopiesPass final : shardc::impl::ForwardCopiesPassBase<ForwardCopiesPass> {
+struct ForwardCopiesPass final
+    : shardc::impl::ForwardCopiesPassBase<ForwardCopiesPass> {
   using Base::Base;
   void runOnOperation() override {
     SmallVector<memref::CopyOp> copies;
@@ -52,9 +53,10 @@ struct ForwardCopiesPass final : shardc::impl::ForwardCopiesPassBase<ForwardCopi
     for (memref::CopyOp copy : copies) {
       auto alloc = copy.getSource().getDefiningOp<memref::AllocOp>();
       auto target = dyn_cast<BlockArgument>(copy.getTarget());
-      if (!alloc || !target || !target.hasOneUse() || alloc->getBlock() != copy->getBlock() ||
-          target.getOwner() != copy->getBlock() || alloc.getType() != target.getType() ||
-          !isLastUse(copy, alloc))
+      if (!alloc || !target || !target.hasOneUse() ||
+          alloc->getBlock() != copy->getBlock() ||
+          target.getOwner() != copy->getBlock() ||
+          alloc.getType() != target.getType() || !isLastUse(copy, alloc))
         continue;
       alloc.replaceAllUsesWith(Value(target));
       copy.erase();

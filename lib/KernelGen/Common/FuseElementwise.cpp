@@ -24,10 +24,11 @@ static unsigned bodyCost(linalg::GenericOp op) {
     if (isa<arith::ConstantOp>(inner) || isa<linalg::IndexOp>(inner) ||
         isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp>(inner))
       continue;
-    bool isFunction = inner.getDialect()->getNamespace() == "math" ||
-                      isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
-                          arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(inner) ||
-                      inner.getNumRegions() || isa<tensor::ExtractOp>(inner);
+    bool isFunction =
+        inner.getDialect()->getNamespace() == "math" ||
+        isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
+            arith::RemSIOp, arith::RemUIOp>(inner) ||
+        inner.getNumRegions() || isa<tensor::ExtractOp>(inner);
     cost += isFunction ? 8 : 1;
   }
   return cost;
@@ -37,7 +38,8 @@ static unsigned bodyCost(linalg::GenericOp op) {
 static bool readsOnce(OpOperand *operand) {
   auto op = cast<linalg::LinalgOp>(operand->getOwner());
   AffineMap map = op.getMatchingIndexingMap(operand);
-  return map.isProjectedPermutation() && map.getNumResults() == op.getNumLoops();
+  return map.isProjectedPermutation() &&
+         map.getNumResults() == op.getNumLoops();
 }
 
 static bool shouldFuse(OpOperand *operand) {
@@ -49,10 +51,11 @@ static bool shouldFuse(OpOperand *operand) {
   if (isContraction(consumer)) {
     // Reading through a broadcast or transpose only changes strides.
     return cost == 0 && producer.getNumDpsInputs() <= 1 &&
-           producer.getMatchingIndexingMap(producer.getDpsInitOperand(0)).isIdentity() &&
-           llvm::none_of(producer.getBody()->without_terminator(), [](Operation &inner) {
-             return isa<linalg::IndexOp>(inner);
-           });
+           producer.getMatchingIndexingMap(producer.getDpsInitOperand(0))
+               .isIdentity() &&
+           llvm::none_of(
+               producer.getBody()->without_terminator(),
+               [](Operation &inner) { return isa<linalg::IndexOp>(inner); });
   }
   if (consumer.getNumDpsInputs() + producer.getNumDpsInputs() > 12)
     return false;
@@ -105,19 +108,20 @@ struct FuseElementwisePass final
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    linalg::populateConstantFoldLinalgOperations(patterns, [](OpOperand *operand) {
-      return operand->get().hasOneUse();
-    });
+    linalg::populateConstantFoldLinalgOperations(
+        patterns,
+        [](OpOperand *operand) { return operand->get().hasOneUse(); });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
     tensor::CastOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
-    context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(
-        patterns);
+    context->getLoadedDialect<linalg::LinalgDialect>()
+        ->getCanonicalizationPatterns(patterns);
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal();
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     sinkToConsumers(getOperation());
   }

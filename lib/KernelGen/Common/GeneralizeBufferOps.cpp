@@ -1,6 +1,7 @@
 //===- GeneralizeBufferOps.cpp - Copies and named ops as generics ---------===//
 //
-// One form for all that bufferization leaves, and no copy behind a runtime call.
+// One form for all that bufferization leaves, and no copy behind a runtime
+// call.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -23,13 +24,15 @@ static void generalizeCopies(Operation *root) {
       continue;
     OpBuilder b(op);
     if (op.getSource() != op.getTarget()) {
-      SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(source.getRank()));
+      SmallVector<AffineMap> maps(2,
+                                  b.getMultiDimIdentityMap(source.getRank()));
       SmallVector<utils::IteratorType> kinds(source.getRank(),
                                              utils::IteratorType::parallel);
-      linalg::GenericOp::create(b, op.getLoc(), op.getSource(), op.getTarget(), maps, kinds,
-                                [](OpBuilder &inner, Location loc, ValueRange arguments) {
-                                  linalg::YieldOp::create(inner, loc, arguments[0]);
-                                });
+      linalg::GenericOp::create(
+          b, op.getLoc(), op.getSource(), op.getTarget(), maps, kinds,
+          [](OpBuilder &inner, Location loc, ValueRange arguments) {
+            linalg::YieldOp::create(inner, loc, arguments[0]);
+          });
     }
     op.erase();
   }

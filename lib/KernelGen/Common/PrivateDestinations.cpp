@@ -30,9 +30,10 @@ static bool isCheapSource(Operation *op) {
   Value yielded = fill.getBlock()->getTerminator()->getOperand(0);
   // A constant or a scalar operand, not something computed element by element.
   auto argument = dyn_cast<BlockArgument>(yielded);
-  bool isScalar = argument ? argument.getOwner() != fill.getBlock() ||
-                                 argument.getArgNumber() < fill.getNumDpsInputs()
-                           : yielded.getParentBlock() != fill.getBlock();
+  bool isScalar = argument
+                      ? argument.getOwner() != fill.getBlock() ||
+                            argument.getArgNumber() < fill.getNumDpsInputs()
+                      : yielded.getParentBlock() != fill.getBlock();
   return isScalar && destination.getDefiningOp<tensor::EmptyOp>();
 }
 
@@ -42,10 +43,11 @@ struct PrivateDestinationsPass final
   void runOnOperation() override {
     // Users first, so that a fill is split before the empty tensor it fills.
     SmallVector<Operation *> sources;
-    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
-      if (isCheapSource(op))
-        sources.push_back(op);
-    });
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(
+        [&](Operation *op) {
+          if (isCheapSource(op))
+            sources.push_back(op);
+        });
     OpBuilder builder(&getContext());
     for (Operation *op : sources) {
       SmallVector<OpOperand *> uses;

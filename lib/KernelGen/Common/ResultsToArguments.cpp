@@ -16,8 +16,9 @@ static void markArgumentsReadOnly(func::FuncOp function) {
   Builder builder(function.getContext());
   for (unsigned i : llvm::seq(function.getNumArguments()))
     if (isa<TensorType>(function.getArgument(i).getType()))
-      function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
-                          builder.getBoolAttr(false));
+      function.setArgAttr(
+          i, bufferization::BufferizationDialect::kWritableAttrName,
+          builder.getBoolAttr(false));
 }
 
 namespace {
@@ -39,10 +40,12 @@ struct ResultsToArgumentsPass final
       return signalPassFailure();
     }
     if (!function.getBody().hasOneBlock()) {
-      function.emitError("body has several blocks; expected structured control flow");
+      function.emitError(
+          "body has several blocks; expected structured control flow");
       return signalPassFailure();
     }
-    auto terminator = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+    auto terminator =
+        cast<func::ReturnOp>(function.getBody().front().getTerminator());
     OpBuilder builder(terminator);
     for (Value result : terminator.getOperands()) {
       auto type = cast<RankedTensorType>(result.getType());

@@ -21,8 +21,8 @@ struct Rotation {
   SmallVector<memref::CopyOp> copies;
   SmallVector<Value> carried; // buffers from outside the loop
   SmallVector<Value> spares;  // buffers that the body allocates
-  /// For each of carried, then spares: the place in that list of the buffer that
-  /// takes its role.
+  /// For each of carried, then spares: the place in that list of the buffer
+  /// that takes its role.
   SmallVector<size_t> source;
 };
 } // namespace
@@ -40,7 +40,8 @@ static bool isPlainlyUsed(Value buffer, Operation *loop) {
       // A view made before the loop must not outlive its beginning.
       for (Operation *viewUser : user->getUsers()) {
         Operation *place = loop->getBlock()->findAncestorOpInBlock(*viewUser);
-        if (!place || !place->isBeforeInBlock(loop) || isa<ViewLikeOpInterface>(viewUser))
+        if (!place || !place->isBeforeInBlock(loop) ||
+            isa<ViewLikeOpInterface>(viewUser))
           return false;
       }
     }
@@ -52,7 +53,8 @@ static bool isPlainlyUsed(Value buffer, Operation *loop) {
 
 static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   Rotation rotation;
-  for (Operation *op = body->getTerminator()->getPrevNode(); op; op = op->getPrevNode()) {
+  for (Operation *op = body->getTerminator()->getPrevNode(); op;
+       op = op->getPrevNode()) {
     if (auto copy = dyn_cast<memref::CopyOp>(op)) {
       rotation.copies.push_back(copy);
       continue;
@@ -75,7 +77,8 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   };
   auto isInside = [&](Value buffer) {
     auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-    return alloc && alloc->getBlock() == body && alloc.getType().hasStaticShape();
+    return alloc && alloc->getBlock() == body &&
+           alloc.getType().hasStaticShape();
   };
   DenseSet<Value> sources;
   for (auto &[buffer, value] : holds) {
@@ -84,8 +87,8 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
     if (buffer == value)
       continue;
     if (!isOutside(buffer) || buffer.getType() != value.getType() ||
-        !(isOutside(value) || isInside(value)) || !sources.insert(value).second ||
-        !isPlainlyUsed(buffer, loop))
+        !(isOutside(value) || isInside(value)) ||
+        !sources.insert(value).second || !isPlainlyUsed(buffer, loop))
       return std::nullopt;
     rotation.carried.push_back(buffer);
     if (isInside(value))
@@ -107,7 +110,8 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   }
   for (Value spare : rotation.spares) {
     size_t at = 0;
-    while (at < all.size() && (taken[at] || all[at].getType() != spare.getType()))
+    while (at < all.size() &&
+           (taken[at] || all[at].getType() != spare.getType()))
       ++at;
     if (at == all.size())
       return std::nullopt;
@@ -142,7 +146,8 @@ static void replaceInside(Region &region, ValueRange from, ValueRange to) {
 static void replaceAfter(Operation *loop, ValueRange from, ValueRange to) {
   for (auto [old, replacement] : llvm::zip_equal(from, to))
     for (OpOperand &use : llvm::make_early_inc_range(old.getUses())) {
-      Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      Operation *ancestor =
+          loop->getBlock()->findAncestorOpInBlock(*use.getOwner());
       if (ancestor && loop->isBeforeInBlock(ancestor))
         use.set(replacement);
     }
@@ -166,8 +171,10 @@ static void rotate(scf::WhileOp loop) {
   next.getAfter().takeBody(loop.getAfter());
   SmallVector<Value> before, after;
   for (Value buffer : initial) {
-    before.push_back(next.getBeforeBody()->addArgument(buffer.getType(), loop.getLoc()));
-    after.push_back(next.getAfterBody()->addArgument(buffer.getType(), loop.getLoc()));
+    before.push_back(
+        next.getBeforeBody()->addArgument(buffer.getType(), loop.getLoc()));
+    after.push_back(
+        next.getAfterBody()->addArgument(buffer.getType(), loop.getLoc()));
   }
   replaceInside(next.getBefore(), initial, before);
   replaceInside(next.getAfter(), initial, after);
@@ -202,11 +209,13 @@ static void rotate(scf::ForOp loop) {
     return;
   auto next = cast<scf::ForOp>(replaced->getOperation());
   next->setAttr("spmd.rotated", rewriter.getUnitAttr());
-  replaceAfter(next, ArrayRef(initial), next.getResults().take_back(initial.size()));
+  replaceAfter(next, ArrayRef(initial),
+               next.getResults().take_back(initial.size()));
 }
 
 namespace {
-struct RotateBuffersPass final : shardc::impl::RotateBuffersPassBase<RotateBuffersPass> {
+struct RotateBuffersPass final
+    : shardc::impl::RotateBuffersPassBase<RotateBuffersPass> {
   using Base::Base;
   void runOnOperation() override {
     SmallVector<Operation *> loops;

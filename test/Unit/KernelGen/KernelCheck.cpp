@@ -28,16 +28,19 @@ namespace cl = llvm::cl;
 static cl::opt<std::string> inputFile(cl::Positional, cl::init("-"));
 static cl::opt<std::string> arch("arch", cl::init("native"));
 static cl::opt<unsigned> bits("vector-bits", cl::init(0));
-static cl::opt<std::string> emit("emit", cl::desc("mlir, llvm-dialect, ir, asm"));
+static cl::opt<std::string> emit("emit",
+                                 cl::desc("mlir, llvm-dialect, ir, asm"));
 static cl::opt<bool> plain("plain", cl::desc("emit or time the plain loops"));
 static cl::opt<bool> timing("time");
 static cl::opt<bool> check("check", cl::init(true));
-static cl::opt<double> flops("flops", cl::desc("floating-point operations of a call"));
+static cl::opt<double> flops("flops",
+                             cl::desc("floating-point operations of a call"));
 static cl::opt<double> relative("rtol", cl::init(1e-4));
 static cl::opt<double> absolute("atol", cl::init(1e-5));
 static cl::opt<double> low("low", cl::init(-1)), high("high", cl::init(1));
-static cl::list<int64_t> dims("dims", cl::CommaSeparated,
-                              cl::desc("sizes for each ? of arguments, then results"));
+static cl::list<int64_t>
+    dims("dims", cl::CommaSeparated,
+         cl::desc("sizes for each ? of arguments, then results"));
 
 namespace {
 struct alignas(64) Line {
@@ -78,7 +81,8 @@ static LogicalResult lower(ModuleOp module, bool optimize, bool toLLVM) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
   if (!function)
     return module.emitError("no @main");
-  function->setAttr("llvm.emit_c_interface", UnitAttr::get(module.getContext()));
+  function->setAttr("llvm.emit_c_interface",
+                    UnitAttr::get(module.getContext()));
   PassManager pm(module.getContext());
   (void)applyPassManagerCLOptions(pm);
   applyDefaultTimingPassManagerCLOptions(pm);
@@ -107,7 +111,8 @@ static FailureOr<Compiled> compile(MLIRContext &context, bool optimize) {
   if (failed(shardc::emitObjectFile(*module, arch, stream)))
     return failure();
   result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit) {
     llvm::errs() << llvm::toString(jit.takeError()) << "\n";
@@ -134,7 +139,8 @@ static FailureOr<Compiled> compile(MLIRContext &context, bool optimize) {
 }
 
 template <size_t... I>
-static void callWith(void *entry, ArrayRef<void *> args, std::index_sequence<I...>) {
+static void callWith(void *entry, ArrayRef<void *> args,
+                     std::index_sequence<I...>) {
   // Surplus arguments of a C call are ignored.
   using Entry = void (*)(decltype((void)I, (void *)nullptr)...);
   reinterpret_cast<Entry>(entry)((I < args.size() ? args[I] : nullptr)...);
@@ -146,8 +152,8 @@ static void call(const Compiled &compiled, std::vector<Buffer> &buffers,
   for (Buffer &buffer : buffers) {
     // Allocated and aligned pointer, offset, sizes, strides.
     char *data = buffer.data();
-    buffer.descriptor.assign({reinterpret_cast<int64_t>(data),
-                              reinterpret_cast<int64_t>(data), 0});
+    buffer.descriptor.assign(
+        {reinterpret_cast<int64_t>(data), reinterpret_cast<int64_t>(data), 0});
     buffer.descriptor.append(buffer.shape.begin(), buffer.shape.end());
     SmallVector<int64_t> strides(buffer.shape.size(), 1);
     for (size_t i = buffer.shape.size(); i-- > 1;)
@@ -158,7 +164,8 @@ static void call(const Compiled &compiled, std::vector<Buffer> &buffers,
   SmallVector<int64_t> arenaDescriptor;
   if (compiled.arenaBytes >= 0) {
     arena.resize(compiled.arenaBytes + 64);
-    auto base = (reinterpret_cast<uintptr_t>(arena.data()) + 63) & ~uintptr_t(63);
+    auto base =
+        (reinterpret_cast<uintptr_t>(arena.data()) + 63) & ~uintptr_t(63);
     arenaDescriptor = {int64_t(base), int64_t(base), 0, compiled.arenaBytes, 1};
     args.push_back(arenaDescriptor.data());
   }
@@ -178,7 +185,8 @@ static double toDouble(Type type, const char *at) {
     llvm::APFloat value(floating.getFloatSemantics(),
                         llvm::APInt(floating.getWidth(), load(uint16_t(0))));
     bool lost;
-    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    value.convert(llvm::APFloat::IEEEdouble(),
+                  llvm::APFloat::rmNearestTiesToEven, &lost);
     return value.convertToDouble();
   }
   switch (elementBytes(type)) {
@@ -201,7 +209,9 @@ static void fillRandom(Buffer &buffer, std::mt19937 &random) {
   size_t width = elementBytes(type);
   char *data = buffer.data();
   for (size_t at = 0; at + width <= buffer.bytes; at += width) {
-    auto store = [&](auto value) { std::memcpy(data + at, &value, sizeof(value)); };
+    auto store = [&](auto value) {
+      std::memcpy(data + at, &value, sizeof(value));
+    };
     if (type.isF32())
       store(float(real(random)));
     else if (type.isF64())
@@ -209,7 +219,8 @@ static void fillRandom(Buffer &buffer, std::mt19937 &random) {
     else if (auto floating = dyn_cast<FloatType>(type)) {
       llvm::APFloat value(real(random));
       bool lost;
-      value.convert(floating.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &lost);
+      value.convert(floating.getFloatSemantics(),
+                    llvm::APFloat::rmNearestTiesToEven, &lost);
       store(uint16_t(value.bitcastToAPInt().getZExtValue()));
     } else if (type.isInteger(1))
       store(char(random() & 1));
@@ -224,7 +235,8 @@ static void fillRandom(Buffer &buffer, std::mt19937 &random) {
   }
 }
 
-static LogicalResult makeBuffers(MLIRContext &context, std::vector<Buffer> &buffers) {
+static LogicalResult makeBuffers(MLIRContext &context,
+                                 std::vector<Buffer> &buffers) {
   OwningOpRef<ModuleOp> module = parse(context);
   if (!module)
     return failure();
@@ -261,19 +273,22 @@ static int compare(std::vector<Buffer> &expected, std::vector<Buffer> &found) {
       type = complex.getElementType();
     size_t width = elementBytes(type), count = a.bytes / width;
     for (size_t i = 0; i < count; ++i) {
-      double x = toDouble(type, a.data() + i * width), y = toDouble(type, b.data() + i * width);
+      double x = toDouble(type, a.data() + i * width),
+             y = toDouble(type, b.data() + i * width);
       if (x == y || (std::isnan(x) && std::isnan(y)))
         continue;
       double error = std::abs(x - y);
       worst = std::max(worst, error / (std::abs(x) + 1e-3));
       if (error <= absolute + relative * std::abs(x))
         continue;
-      llvm::outs() << (a.isOutput ? "DIFFERS: output " : "CHANGED: input ") << number
-                   << " element " << i << ": plain loops " << x << ", kernels " << y << "\n";
+      llvm::outs() << (a.isOutput ? "DIFFERS: output " : "CHANGED: input ")
+                   << number << " element " << i << ": plain loops " << x
+                   << ", kernels " << y << "\n";
       return 3;
     }
   }
-  llvm::outs() << "EQUAL: largest relative difference " << llvm::format("%.2e", worst) << "\n";
+  llvm::outs() << "EQUAL: largest relative difference "
+               << llvm::format("%.2e", worst) << "\n";
   return 0;
 }
 
@@ -283,7 +298,8 @@ int main(int argc, char **argv) {
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   registerMLIRContextCLOptions();
-  cl::ParseCommandLineOptions(argc, argv, "Check generated kernels against plain loops\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Check generated kernels against plain loops\n");
   DialectRegistry registry;
   shardc::registerCpuKernelDialects(registry);
   shardc::registerObjectFileDialects(registry);
@@ -341,14 +357,16 @@ int main(int argc, char **argv) {
     while ((total < 0.5 || runs < 3) && runs < 10000) {
       auto start = std::chrono::steady_clock::now();
       call(*kernels, buffers, arena);
-      double seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      double seconds = std::chrono::duration<double>(
+                           std::chrono::steady_clock::now() - start)
+                           .count();
       best = std::min(best, seconds);
       total += seconds;
       ++runs;
     }
-    llvm::outs() << llvm::format("time: best %.4f ms, mean %.4f ms; compiled in %.2f s",
-                                 best * 1e3, total / runs * 1e3, kernels->seconds);
+    llvm::outs() << llvm::format(
+        "time: best %.4f ms, mean %.4f ms; compiled in %.2f s", best * 1e3,
+        total / runs * 1e3, kernels->seconds);
     if (flops > 0)
       llvm::outs() << llvm::format("; %.1f GFLOP/s", flops / best * 1e-9);
     llvm::outs() << "; arena " << kernels->arenaBytes << " bytes\n";
