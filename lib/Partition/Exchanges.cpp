@@ -135,7 +135,10 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
     high[dim.dim] = tables.lookup(above, dim.axes);
   }
   Value result = local;
-  if (slices)
+  // A slice of nothing may start at a dim's end, where none may be taken.
+  if (slices && llvm::is_contained(keptShape, 0))
+    result = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  else if (slices)
     result = tensor::ExtractSliceOp::create(builder, loc, type.clone(keptShape), local, offsets, sizes, strides);
   if (!pads)
     return result;
