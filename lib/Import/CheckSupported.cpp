@@ -32,14 +32,17 @@ static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
 }
 
 static LogicalResult checkOp(Operation *op) {
-  if (isa<sdy::ManualComputationOp>(op))
-    return unsupported(op) << ": manual regions (shard_map) are not compiled yet; "
-                              "leave the layout to the compiler, with constraints";
   if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
           stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::PartitionIdOp,
-          stablehlo::ReplicaIdOp>(op))
-    return unsupported(op) << ": the program already communicates by itself; "
-                              "give the global program and annotations";
+          stablehlo::ReplicaIdOp>(op)) {
+    if (!op->getParentOfType<sdy::ManualComputationOp>() && !op->getParentOfType<spmd::ManualOp>())
+      return unsupported(op) << ": the program already communicates by itself, outside a manual region; "
+                                "give the global program and annotations, or use shard_map";
+    auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+    if (replicas && replicas.getInt() > 1)
+      return unsupported(op) << ": the program has " << replicas.getInt()
+                             << " replicas; expected one, of as many partitions as the mesh has ranks";
+  }
   if (isa<sdy::ShardingGroupOp, sdy::PropagationBarrierOp>(op))
     return unsupported(op) << "; constrain the values instead";
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))

@@ -34,6 +34,9 @@ private:
   spmd::ShardingAttr onMesh(spmd::ShardingAttr sharding) const;
   void convertSignature();
   void convertOps();
+  void convertManual(sdy::ManualComputationOp op);
+  spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
+                                     RankedTensorType inner) const;
   void dropAttributes();
 
   ModuleOp module;
@@ -44,6 +47,7 @@ private:
   StringAttr meshName;       ///< of the first of its symbols
   Location meshLoc = UnknownLoc::get(context);
   spmd::MeshOp ownMesh;      ///< an spmd.mesh of the input
+  spmd::MeshAttr refined;    ///< `mesh` with parts of axes as axes
 };
 
 } // namespace
@@ -227,6 +231,81 @@ static Value constrain(OpBuilder &builder, Location loc, Value value, spmd::Shar
   return spmd::ConstrainOp::create(builder, loc, value.getType(), value, sharding);
 }
 
+/// A sharding at the edge of a manual region, with sizes where a block is cut
+/// unevenly over free axes: all blocks alike. A sharding that says nothing leaves
+/// all open.
+spmd::ShardingAttr Converter::convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
+                                              RankedTensorType inner) const {
+  auto on = FlatSymbolRefAttr::get(meshName);
+  spmd::ShardingAttr converted = convert(sharding);
+  if (!converted)
+    return spmd::ShardingAttr::getReplicated(on, type.getRank());
+  SmallVector<spmd::DimShardingAttr> dims(converted.getDims());
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    int64_t shards = 1;
+    for (sdy::AxisRefAttr axis : sharding.getDimShardings()[i].getAxes())
+      shards *= axis.getSize(mesh);
+    int64_t block = inner.getDimSize(i), blocks = block == 0 ? 1 : type.getDimSize(i) / block;
+    if (blocks <= 1 || type.getDimSize(i) % shards == 0)
+      continue;
+    SmallVector<int64_t> sizes;
+    for (int64_t k = 0; k < blocks; ++k)
+      llvm::append_range(sizes, Boundaries::balanced(block, shards / blocks).sizes());
+    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), DenseI64ArrayAttr::get(context, sizes),
+                                     /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority());
+  }
+  return spmd::ShardingAttr::get(context, on, dims, converted.getReplicated(), converted.getPartial());
+}
+
+void Converter::convertManual(sdy::ManualComputationOp op) {
+  OpBuilder builder(op);
+  Block &body = op.getBody().front();
+  SmallVector<Attribute> in, out;
+  SmallVector<StringAttr> axes;
+  for (auto [sharding, outer, inner] : llvm::zip(op.getInShardings().getShardings(), op.getTensors().getTypes(), body.getArgumentTypes()))
+    in.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
+  for (auto [sharding, outer, inner] : llvm::zip(op.getOutShardings().getShardings(), op.getResultTypes(), body.getTerminator()->getOperandTypes()))
+    out.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
+  if (mesh)
+    for (StringAttr axis : op.getManualAxes().getAxes())
+      subAxes.expand(sdy::AxisRefAttr::get(context, axis.getValue(), {}), axes);
+  auto manual = spmd::ManualOp::create(builder, op.getLoc(), op.getResultTypes(), op.getTensors(),
+                                       builder.getArrayAttr(in), builder.getArrayAttr(out),
+                                       builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
+  manual.getBody().takeBody(op.getBody());
+  Operation *terminator = manual.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  spmd::ReturnOp::create(builder, terminator->getLoc(), terminator->getOperands());
+  terminator->erase();
+  op.replaceAllUsesWith(manual.getResults());
+  op.erase();
+}
+
+/// Replica groups as axes of a mesh: the ranks along them, in their order.
+static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr groups, const SubAxes &subAxes,
+                                        spmd::MeshAttr mesh) {
+  SmallVector<int64_t> axes, others;
+  for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>()) {
+    SmallVector<StringAttr> names;
+    subAxes.expand(sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), {}), names);
+    for (StringAttr name : names)
+      axes.push_back(mesh.getAxisIndex(name));
+  }
+  ArrayRef<int64_t> sizes = mesh.getAxisSizes();
+  for (int64_t axis = 0; axis < int64_t(sizes.size()); ++axis)
+    if (!llvm::is_contained(axes, axis))
+      others.push_back(axis);
+  int64_t members = 1;
+  for (int64_t axis : axes)
+    members *= sizes[axis];
+  int64_t rows = mesh.getNumRanks() / members;
+  SmallVector<int64_t> table(mesh.getNumRanks());
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    table[coordinateAlong(sizes, others, rank) * members + coordinateAlong(sizes, axes, rank)] = rank;
+  return DenseIntElementsAttr::get(RankedTensorType::get({rows, members}, IntegerType::get(mesh.getContext(), 64)),
+                                   ArrayRef<int64_t>(table));
+}
+
 void Converter::convertOps() {
   SmallVector<Operation *> ops;
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -243,6 +322,23 @@ void Converter::convertOps() {
     op->erase();
   };
   for (Operation *op : ops) {
+    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op)) {
+      convertManual(manual);
+      continue;
+    }
+    if (isa<sdy::ReturnOp>(op))
+      continue; // Gone with its region.
+    if (isa<stablehlo::ReplicaIdOp>(op)) {
+      // One replica, of many partitions.
+      builder.setInsertionPoint(op);
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      op->replaceAllUsesWith(stablehlo::ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(Attribute(
+          DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), 0))))));
+      op->erase();
+      continue;
+    }
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"); groups && refined)
+      op->setAttr("replica_groups", spellGroups(groups, subAxes, refined));
     if (auto own = dyn_cast<spmd::ConstrainOp>(op)) {
       own.setShardingAttr(onMesh(own.getSharding()));
       continue;
@@ -315,7 +411,6 @@ LogicalResult Converter::run() {
   // Meshes are looked up while shardings are converted, so their symbols go last.
   if (!meshName)
     meshName = ownMesh ? ownMesh.getSymNameAttr() : StringAttr::get(context, "mesh");
-  spmd::MeshAttr refined;
   if (mesh && !(refined = subAxes.refine(mesh, context, [&] { return emitError(meshLoc); })))
     return failure();
   convertSignature();

@@ -1,5 +1,6 @@
 //===- SetLayout.cpp - Other sizes than the file says ---------------------===//
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -25,10 +26,11 @@ public:
   LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText)
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")), meshText(meshText), sizesText(sizesText) {}
   LogicalResult run();
-  void dropAll();
+  LogicalResult dropAll();
 
 private:
   LogicalResult setMesh();
+  LogicalResult checkNoManual(StringRef what);
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
   LogicalResult checkShardings();
@@ -75,8 +77,20 @@ LogicalResult LayoutSetter::setMesh() {
                                             attr.getAxisNames(), ArrayRef<int64_t>(sizes));
   if (!changed)
     return failure();
+  if (changed != attr && failed(checkNoManual("mesh option changes the sizes of axes")))
+    return failure();
   mesh.setMeshAttr(changed);
   return success();
+}
+
+/// A manual region is written for the ranks of the mesh in the file.
+LogicalResult LayoutSetter::checkNoManual(StringRef what) {
+  WalkResult result = main.walk([&](spmd::ManualOp op) {
+    op.emitError("unsupported: ") << what << ", but a manual region at " << userLocation(op.getLoc())
+                                  << " is written for " << mesh.getMesh() << "; export the program for the other mesh";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
@@ -167,8 +181,10 @@ LogicalResult LayoutSetter::checkShardings() {
 }
 
 /// One rank: a mesh without axes, and nothing asked for.
-void LayoutSetter::dropAll() {
+LogicalResult LayoutSetter::dropAll() {
   mesh = *module.getOps<spmd::MeshOp>().begin();
+  if (mesh.getMesh().getNumRanks() > 1 && failed(checkNoManual("one rank is to run everything")))
+    return failure();
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     main.removeArgAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
@@ -182,7 +198,10 @@ void LayoutSetter::dropAll() {
     op->getResult(0).replaceAllUsesWith(op->getOperand(0));
     op->erase();
   }
-  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
+  // The manual regions of a mesh of one rank still name its axes.
+  if (!main.walk([](spmd::ManualOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
+  return success();
 }
 
 LogicalResult LayoutSetter::run() {
@@ -202,9 +221,7 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
       return signalPassFailure();
     }
     LayoutSetter setter(module, mesh, sizes);
-    if (unsharded)
-      setter.dropAll();
-    else if (failed(setter.run()))
+    if (failed(unsharded ? setter.dropAll() : setter.run()))
       signalPassFailure();
   }
 };

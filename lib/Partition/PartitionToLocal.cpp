@@ -5,6 +5,7 @@
 // is communicated, from the difference to what is owned.
 //
 //===----------------------------------------------------------------------===//
+#include "Collectives.h"
 #include "OpLocalizer.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
@@ -39,6 +40,7 @@ private:
   LogicalResult convertByRule(Operation &op, ShardingRule rule, ArrayAttr factors);
   LogicalResult convertControlFlow(Operation &op);
   LogicalResult convertReshard(ReshardOp op);
+  LogicalResult convertManual(ManualOp op);
   Value tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims);
 
   RankTables &tables;
@@ -65,8 +67,14 @@ LogicalResult Partitioner::convertBlock(Block &block) {
 LogicalResult Partitioner::convertOp(Operation &op) {
   if (auto reshard = dyn_cast<ReshardOp>(op))
     return convertReshard(reshard);
+  if (auto manual = dyn_cast<ManualOp>(op))
+    return convertManual(manual);
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
     return convertControlFlow(op);
+  if (isa<stablehlo::PartitionIdOp>(op)) {
+    mapping.map(op.getResult(0), localizePartitionId(&op, builder, tables));
+    return success();
+  }
   if (auto factors = op.getAttrOfType<ArrayAttr>(kFactorsAttrName)) {
     FailureOr<ShardingRule> rule = failure();
     if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op))
@@ -112,11 +120,12 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, Array
   OpLocalizer localizer(&op, std::move(rule), std::move(cuts), tables, builder);
   localizer.prepareOperands(locals);
   auto localizable = dyn_cast<LocalizeOpInterface>(op);
-  if (!localizable)
+  if (!localizable && !isCollective(&op))
     return op.emitOpError() << "has a sharding rule but no local form";
   Block *block = builder.getInsertionBlock();
   Operation *before = block->empty() ? nullptr : &block->back();
-  FailureOr<SmallVector<Value>> results = localizable.localize(localizer);
+  FailureOr<SmallVector<Value>> results =
+      isCollective(&op) ? localizeCollective(&op, localizer, tables) : localizable.localize(localizer);
   if (failed(results))
     return failure();
   // Regions were cloned as they are: what they capture is local by now.
@@ -166,11 +175,32 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
   return success();
 }
 
+/// What a manual region sees are blocks of whole values already: its ops take the
+/// region's place.
+LogicalResult Partitioner::convertManual(ManualOp op) {
+  Block &body = op.getBody().front();
+  for (auto [argument, operand] : llvm::zip(body.getArguments(), op.getInputs()))
+    mapping.map(argument, mapping.lookup(operand));
+  for (Operation &inner : body.without_terminator())
+    if (failed(convertOp(inner)))
+      return failure();
+  for (auto [result, value] : llvm::zip(op.getResults(), body.getTerminator()->getOperands())) {
+    Value local = mapping.lookup(value);
+    if (local.getType() != localType(result))
+      return op.emitOpError() << "result of type " << result.getType() << " became " << local.getType()
+                              << " on a rank, expected " << localType(result);
+    mapping.map(result, local);
+  }
+  return success();
+}
+
 /// An all-reduce whose only reader keeps one part of it becomes a reduce-scatter.
 Value Partitioner::tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims) {
   Value local = mapping.lookup(op.getInput());
   auto allReduce = local.getDefiningOp<AllReduceOp>();
-  if (!allReduce || !op.getInput().hasOneUse() || !local.use_empty())
+  // A value at the edge of a manual region has other names, and other readers.
+  Operation *global = op.getInput().getDefiningOp();
+  if (!global || isa<ManualOp>(global) || !allReduce || !op.getInput().hasOneUse() || !local.use_empty())
     return {};
   SmallVector<Attribute> attrs;
   SmallVector<int64_t> shape(cast<RankedTensorType>(local.getType()).getShape());

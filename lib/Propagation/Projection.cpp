@@ -66,7 +66,7 @@ SmallVector<Operation *> propagation::collectOps(func::FuncOp function) {
     if (op == function)
       return WalkResult::advance();
     ops.push_back(op);
-    if (op->getNumRegions() > 0 && !getControlFlow(op))
+    if (op->getNumRegions() > 0 && !getControlFlow(op) && !isa<spmd::ManualOp>(op))
       return WalkResult::skip();
     return WalkResult::advance();
   });
@@ -128,6 +128,9 @@ private:
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
                          const Twine &origin, bool mayBePartial);
   LogicalResult addOp(Operation *op);
+  LogicalResult addManual(spmd::ManualOp op);
+  void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, Value from, Value to);
+  void lock(int64_t tensor, StringAttr axis);
   void addEdge(Value from, int64_t to);
 };
 
@@ -146,8 +149,18 @@ LogicalResult Projector::addTensor(Value value, Location loc) {
     return success();
   if (!type.hasStaticShape())
     return emitError(loc) << "unsupported: " << type << " has a dynamic shape; propagation needs static ones";
-  p.tensorOf[value] = p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
+  int64_t tensor = p.tensorOf[value] = p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
+  for (StringAttr axis : spmd::getManualAxes(value.getParentRegion()))
+    lock(tensor, axis);
   return success();
+}
+
+/// Keeps `axis` from cutting a tensor.
+void Projector::lock(int64_t tensor, StringAttr axis) {
+  int64_t number = p.mesh.getAxisIndex(axis);
+  SmallVector<int64_t, 2> &locked = p.problem.tensors[tensor].locked;
+  if (p.mesh.getAxisSize(axis) > 1 && !llvm::is_contained(locked, number))
+    locked.push_back(number);
 }
 
 LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
@@ -169,8 +182,7 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
     p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(), std::max<int64_t>(0, dim.getPriority()), originNumber);
   }
   for (StringAttr axis : sharding.getReplicated())
-    if (p.mesh.getAxisSize(axis) > 1)
-      p.problem.tensors[tensor].locked.push_back(p.mesh.getAxisIndex(axis));
+    lock(tensor, axis);
   for (spmd::PartialAxisAttr partial : sharding.getPartial()) {
     if (p.mesh.getAxisSize(partial.getAxis()) <= 1)
       continue;
@@ -198,7 +210,60 @@ static std::string describeArgument(func::FuncOp function, unsigned number) {
   return text;
 }
 
+/// Ties a value outside a manual region to the one inside that it becomes, or the
+/// other way round: in dims that no manual axis cuts.
+void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, Value from, Value to) {
+  auto source = p.tensorOf.find(from), target = p.tensorOf.find(to);
+  if (source == p.tensorOf.end() || target == p.tensorOf.end() || boundary.getDims().empty())
+    return;
+  OpNode &edge = p.problem.ops.emplace_back();
+  TensorRule outer, inner;
+  for (auto [dim, before, after] : llvm::zip(boundary.getDims(), p.problem.tensors[source->second].shape,
+                                             p.problem.tensors[target->second].shape)) {
+    bool isCut = op.hasManualAxes(dim);
+    int64_t factor = edge.rule.addFactor(before, isCut ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    outer.dims.push_back(IndexMap::identity(factor));
+    inner.dims.push_back(IndexMap::identity(isCut ? edge.rule.addFactor(after, FactorKind::NeedReplication) : factor));
+  }
+  edge.rule.operands = {outer};
+  edge.rule.results = {inner};
+  edge.operands = {source->second};
+  edge.results = {target->second};
+  edge.isEdge = true;
+}
+
+/// Inside, the free axes are spread as anywhere else. Outside, dims with manual
+/// axes are cut as the region says.
+LogicalResult Projector::addManual(spmd::ManualOp op) {
+  std::string where = "the manual region at " + userLocation(op.getLoc());
+  Block &body = op.getBody().front();
+  for (auto [operand, argument, attr] : llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings())) {
+    auto boundary = cast<ShardingAttr>(attr);
+    if (failed(annotate(p.tensorOf.lookup(argument), op.getBodySharding(boundary), op.getLoc(), where, false)))
+      return failure();
+    addManualEdge(op, boundary, operand, argument);
+  }
+  for (auto [value, result, attr] : llvm::zip(body.getTerminator()->getOperands(), op.getResults(), op.getOutShardings())) {
+    auto boundary = cast<ShardingAttr>(attr);
+    int64_t tensor = p.tensorOf.lookup(result);
+    if (failed(annotate(tensor, boundary, op.getLoc(), where, false)))
+      return failure();
+    for (auto [dim, state] : llvm::zip(boundary.getDims(), p.problem.tensors[tensor].dims))
+      if (op.hasManualAxes(dim)) {
+        state.open = false;
+        state.pinned = true;
+        state.strength = SizeStrength::Explicit;
+      }
+    for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
+      lock(tensor, axis);
+    addManualEdge(op, boundary, value, result);
+  }
+  return success();
+}
+
 LogicalResult Projector::addOp(Operation *op) {
+  if (auto manual = dyn_cast<spmd::ManualOp>(op))
+    return addManual(manual);
   if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
     for (auto [from, to] : flow->edges)
       if (auto result = dyn_cast<OpResult>(to))
@@ -275,6 +340,10 @@ LogicalResult Projector::run() {
     for (Value result : op->getResults())
       if (failed(addTensor(result, op->getLoc())))
         return failure();
+    if (auto manual = dyn_cast<spmd::ManualOp>(op))
+      for (BlockArgument argument : manual.getBody().getArguments())
+        if (failed(addTensor(argument, op->getLoc())))
+          return failure();
     auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt;
     if (!flow || !flow->isLoop)
       continue;

@@ -134,6 +134,22 @@ LogicalResult Verifier::verifyOp(Operation *op) {
       return op->emitOpError() << "result " << i << " has no sharding";
   if (auto reshard = dyn_cast<spmd::ReshardOp>(op))
     return verifyReshard(reshard);
+  if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
+    for (auto [i, operand, sharding] : llvm::enumerate(op->getOperands(), manual.getInShardings()))
+      if (failed(verifySame(op, "operand " + Twine(i), operand, cast<ShardingAttr>(sharding))))
+        return failure();
+    for (auto [i, result, sharding] : llvm::enumerate(op->getResults(), manual.getOutShardings()))
+      if (failed(verifySame(op, "result " + Twine(i), result, cast<ShardingAttr>(sharding))))
+        return failure();
+    return success();
+  }
+  if (isa<spmd::ReturnOp>(op)) {
+    auto manual = cast<spmd::ManualOp>(op->getParentOp());
+    for (auto [i, operand, sharding] : llvm::enumerate(op->getOperands(), manual.getOutShardings()))
+      if (failed(verifySame(op, "operand " + Twine(i), operand, manual.getBodySharding(cast<ShardingAttr>(sharding)))))
+        return failure();
+    return success();
+  }
   if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
     if (flow->isLoop)
       for (auto [i, operand, result] : llvm::enumerate(op->getOperands(), op->getResults()))

@@ -31,6 +31,12 @@ private:
   void writeYield(Operation *terminator);
   /// Lets `operand` arrive in the layout of the result that it becomes.
   void handOn(OpOperand &operand, OpResult result, StringRef what);
+  void writeManual(spmd::ManualOp op);
+  void writeManualReturn(spmd::ReturnOp op);
+  /// The layout in which `op` hands on its result `number`, inside.
+  TensorState yieldedLayout(spmd::ManualOp op, unsigned number) const;
+  /// The layout outside of what is laid out as `inside` in a manual region.
+  TensorState aroundRegion(spmd::ManualOp op, ShardingAttr boundary, const TensorState &inside) const;
   void writeConstraint(Operation *op);
   void writeReturn(func::ReturnOp op);
   void explainArguments();
@@ -206,6 +212,69 @@ void Writer::writeYield(Operation *terminator) {
     handOn(operand, result, "the value yielded for result");
 }
 
+TensorState Writer::aroundRegion(spmd::ManualOp op, ShardingAttr boundary, const TensorState &inside) const {
+  TensorState outside = inside;
+  for (auto [i, attr] : llvm::enumerate(boundary.getDims())) {
+    SmallVector<int64_t, 2> axes;
+    for (StringAttr axis : attr.getAxes())
+      if (op.isManual(axis) && p.mesh.getAxisSize(axis) > 1)
+        axes.push_back(p.mesh.getAxisIndex(axis));
+    if (axes.empty())
+      continue;
+    DimState &dim = outside.dims[i];
+    dim.origins.insert(dim.origins.begin(), axes.size(), -1);
+    axes.append(dim.axes);
+    dim.axes = axes;
+    SmallVector<int64_t> sizes;
+    for (int64_t block = op.countBlocks(attr, p.mesh); block > 0; --block)
+      llvm::append_range(sizes, inside.dims[i].bounds.sizes());
+    dim.bounds = *Boundaries::fromSizes(sizes);
+    outside.shape[i] = dim.bounds.size();
+  }
+  return outside;
+}
+
+TensorState Writer::yieldedLayout(spmd::ManualOp op, unsigned number) const {
+  auto boundary = cast<ShardingAttr>(op.getOutShardings()[number]);
+  Value yielded = op.getBody().front().getTerminator()->getOperand(number);
+  // Free axes that the region itself asks for; in other dims, those of the result.
+  TensorState layout = p.toState(op.getBodySharding(boundary), cast<RankedTensorType>(yielded.getType()));
+  const TensorState &result = stateOf(op.getResult(number));
+  layout.elementBytes = result.elementBytes;
+  for (auto [dim, attr, outside] : llvm::zip(layout.dims, boundary.getDims(), result.dims))
+    if (!op.hasManualAxes(attr))
+      dim = outside;
+  return layout;
+}
+
+void Writer::writeManual(spmd::ManualOp op) {
+  SmallVector<Attribute> in, out;
+  for (auto [operand, argument, boundary] :
+       llvm::zip(op->getOpOperands(), op.getBody().getArguments(), op.getInShardings())) {
+    TensorState target = aroundRegion(op, cast<ShardingAttr>(boundary), stateOf(argument));
+    operand.set(arrive(operand.get(), target, op, nullptr, {}, describeOperand(op, operand.getOperandNumber())));
+    in.push_back(p.toAttr(target));
+  }
+  for (OpResult result : op->getResults()) {
+    unsigned number = result.getResultNumber();
+    TensorState computed = aroundRegion(op, cast<ShardingAttr>(op.getOutShardings()[number]), yieldedLayout(op, number));
+    out.push_back(p.toAttr(computed));
+    depart(result, computed, nullptr, {});
+  }
+  op.setInShardingsAttr(builder.getArrayAttr(in));
+  op.setOutShardingsAttr(builder.getArrayAttr(out));
+}
+
+void Writer::writeManualReturn(spmd::ReturnOp op) {
+  auto manual = cast<spmd::ManualOp>(op->getParentOp());
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto inside = manual.getBodySharding(cast<ShardingAttr>(manual.getOutShardings()[operand.getOperandNumber()]));
+    TensorState target = p.toState(inside, cast<RankedTensorType>(operand.get().getType()));
+    operand.set(arrive(operand.get(), target, op, nullptr, {},
+                       "the value returned for result " + Twine(operand.getOperandNumber()) + " of 'spmd.manual'"));
+  }
+}
+
 void Writer::writeConstraint(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   Value moved = arrive(input, stateOf(result), op, nullptr, {}, "the value constrained here");
@@ -269,7 +338,11 @@ LogicalResult Writer::run() {
       p.function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName, shardingOf(argument));
   SmallVector<Operation *> gone;
   for (Operation *op : p.ops) {
-    if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+    if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
+      writeManual(manual);
+    } else if (auto manualReturn = dyn_cast<spmd::ReturnOp>(op)) {
+      writeManualReturn(manualReturn);
+    } else if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
       writeControlFlow(op, *flow);
     } else if (auto node = p.nodeOf.find(op); node != p.nodeOf.end()) {
       writeRuled(op, p.problem.ops[node->second]);

@@ -30,6 +30,7 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
       +[](MLIRContext *context, stablehlo::StablehloDialect *dialect) {
         rules::attachElementwise(context, dialect->getNamespace());
         rules::attachAddressing(context);
+        rules::attachCollectives(context);
         rules::attachContractions(context);
         rules::attachParts(context);
         rules::attachReductions(context);

@@ -132,6 +132,8 @@ void attach(mlir::MLIRContext *context) {
 
 // One function a family, each in the file of that name.
 void attachAddressing(mlir::MLIRContext *context);
+/// Rules alone: Partition makes the local forms.
+void attachCollectives(mlir::MLIRContext *context);
 void attachContractions(mlir::MLIRContext *context);
 /// All ops of `dialect` with ElementwiseTrait, and ops like them.
 void attachElementwise(mlir::MLIRContext *context, llvm::StringRef dialect);

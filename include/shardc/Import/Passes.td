@@ -15,10 +15,30 @@ def InlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::sdy::SdyDialect"];
 }
 
+def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp"> {
+  let summary = "Say in ops what custom calls of known names compute.";
+  let description = [{
+    Before: `stablehlo.custom_call @ApproxTopK`, older spellings of chlo's functions, expectations of
+    conformance files. After: stablehlo, chlo and check ops. Unknown names stay. Refuses: a known name with operands
+    or options that it cannot have. A module of one function without arguments that checks has it as @main.
+  }];
+  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect",
+                           "::shardc::stablehlo::StablehloDialect"];
+}
+
+def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
+  let summary = "Turn expectations into results that the tool compares.";
+  let description = [{
+    Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
+    with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). Refuses: checks in regions.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {
   let summary = "Refuse what no later stage knows, with its line.";
   let description = [{
-    Ops of other dialects, manual regions and collectives, custom calls, tokens, dynamic shapes,
+    Ops of other dialects, collectives outside manual regions, custom calls, tokens, dynamic shapes,
     annotations of older partitioners. What is merely not there yet is called unsupported. Changes nothing.
   }];
 }
@@ -26,8 +46,8 @@ def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {
 def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
   let summary = "Turn Shardy's annotations into those of spmd.";
   let description = [{
-    Before: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`. After: one `spmd.mesh` (empty where
-    there was none), `spmd.sharding` on arguments and results, `spmd.constrain`; names of arguments and
+    Before: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`, `sdy.manual_computation`. After: one `spmd.mesh` (empty where
+    there was none), `spmd.sharding` on arguments and results, `spmd.constrain`, `spmd.manual`; names of arguments and
     results as `spmd.name`; no attribute of mhlo, jax, tf or sdy. Sub-axes become axes of their own: "x" of 8 used as
     `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Refuses: meshes with different axes, sharding groups,
     propagation barriers.
@@ -39,7 +59,8 @@ def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
   let summary = "Give axes and shards other sizes than the file says.";
   let description = [{
     Refuses: an axis that the mesh lacks, an argument or dim that is not there or not sharded, sizes
-    that do not add up, sizes in the file that no longer fit an axis.
+    that do not add up, sizes in the file that no longer fit an axis, other axis sizes where a manual
+    region fixes them.
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", /*default=*/"", "Axes and their sizes: x=3,y=2.">,

@@ -96,6 +96,8 @@ ShardingAttr spmd::getSharding(Value value) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (auto function = dyn_cast<FunctionOpInterface>(parent))
       return function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttrName);
+    if (auto manual = dyn_cast<ManualOp>(parent))
+      return manual.getBodySharding(cast<ShardingAttr>(manual.getInShardings()[argument.getArgNumber()]));
     // The arguments of a loop's regions are its results.
     if (argument.getArgNumber() < parent->getNumResults())
       return getSharding(parent->getResult(argument.getArgNumber()));

@@ -46,11 +46,15 @@ MeshAttr lookupMesh(mlir::Operation *from, mlir::FlatSymbolRefAttr name);
 
 /// The sharding of `value` as recorded by propagation (on its defining op, or
 /// on the function argument); null where none is recorded. Arguments of the
-/// regions of a while op take the sharding of the result in the same place.
+/// regions of a while op take the sharding of the result in the same place, those
+/// of a manual region what its operand's leaves to it.
 ShardingAttr getSharding(mlir::Value value);
 
 /// Records the sharding of `value` in the same places.
 void setSharding(mlir::Value value, ShardingAttr sharding);
+
+/// The axes of all manual regions around `region`, which may be one of them.
+llvm::SmallVector<mlir::StringAttr> getManualAxes(mlir::Region *region);
 
 /// The box of a tensor of `globalShape` that `rank` owns under `sharding`.
 shardc::Box getOwnedBox(ShardingAttr sharding, MeshAttr mesh,

@@ -8,6 +8,7 @@
 #define SHARDC_DIALECT_SPMD_IR_SPMD_TD
 
 include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
+include "shardc/Dialect/Spmd/IR/SpmdManual.td"
 include "shardc/Dialect/Spmd/IR/SpmdOps.td"
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMD_TD

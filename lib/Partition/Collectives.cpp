@@ -1,0 +1,561 @@
+//===- Collectives.cpp - StableHLO's own communication, local -------------===//
+//
+// A collective of a manual region is an exchange of a tensor that nobody wrote
+// down: the blocks of all members, one behind the other along some dim. Each
+// member owns its own block of it and needs all (all_gather), a part of all
+// (all_to_all), or another's (collective_permute). Groups that are the ranks
+// along some mesh axes have tables along these; other groups, and orders that
+// differ from group to group, have tables along all axes, where the blocks of
+// each group follow those of the one before.
+//
+//===----------------------------------------------------------------------===//
+#include "Collectives.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/ElementwiseTrait.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+
+/// Which ranks communicate, and in which order they count.
+struct Groups {
+  SmallVector<int64_t> axes; ///< mesh axis numbers, ascending; tables are over these
+  /// For each coordinate along `axes`: the place of its block, that of its
+  /// group's first block, and its place in the group.
+  SmallVector<int64_t> block, first, place;
+  int64_t size = 1;    ///< members of a group
+  bool isAxes = false; ///< a group is the ranks along `axes`
+};
+
+class CollectiveBuilder {
+public:
+  CollectiveBuilder(Operation *op, Localization &localization, RankTables &tables)
+      : op(op), localization(localization), tables(tables), builder(localization.builder()), loc(op->getLoc()),
+        mesh(tables.getMesh()), sizes(mesh.getAxisSizes()), numRanks(mesh.getNumRanks()) {}
+
+  FailureOr<SmallVector<Value>> build();
+
+private:
+  FailureOr<Groups> readGroups(Attribute attr, bool byPartition);
+  FailureOr<Groups> groupsOf(SmallVector<SmallVector<int64_t>> members);
+  /// `local`, operand `operand`, exchanged along `dim` from block `owned` to
+  /// blocks [`needed`, `needed` + `count`) of the coordinates along `axes`; dim
+  /// `cutDim`, if any, is cut to the parts that `place` says, of `parts`.
+  FailureOr<Value> exchange(Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
+                            ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
+                            int64_t cutDim = -1, ArrayRef<int64_t> place = {}, int64_t parts = 1);
+  /// Takes the value of rank `sources[r]` to rank r; zeros where it is -1.
+  FailureOr<Value> permute(Value local, int64_t operand, ArrayRef<int64_t> sources);
+  FailureOr<Value> allGather(Value local, int64_t operand, int64_t dim, const Groups &groups);
+  FailureOr<Value> allToAll(stablehlo::AllToAllOp op, Value local, int64_t operand, const Groups &groups);
+  FailureOr<Value> reduce(Region &body, Value local, int64_t operand, const Groups &groups);
+  FailureOr<Value> reduceScatter(stablehlo::ReduceScatterOp op, Value local, const Groups &groups);
+  FailureOr<Value> withLeadingDim(Value local);
+
+  DimShardingAttr shardingOf(int64_t operand, int64_t dim) {
+    return getSharding(op->getOperand(operand)).getDims()[dim];
+  }
+  int64_t globalSize(int64_t operand, int64_t dim) {
+    return cast<RankedTensorType>(op->getOperand(operand).getType()).getDimSize(dim);
+  }
+  ArrayAttr axisNames(ArrayRef<int64_t> axes) {
+    SmallVector<StringRef> names;
+    for (int64_t axis : axes)
+      names.push_back(mesh.getAxisNames()[axis].getValue());
+    return builder.getStrArrayAttr(names);
+  }
+  std::string reason() { return ("'" + op->getName().getStringRef() + "' of the program").str(); }
+
+  Operation *op;
+  Localization &localization;
+  RankTables &tables;
+  OpBuilder &builder;
+  Location loc;
+  MeshAttr mesh;
+  ArrayRef<int64_t> sizes;
+  int64_t numRanks;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The coordinate of `rank` along each mesh axis.
+static SmallVector<int64_t> coordinatesOf(ArrayRef<int64_t> sizes, int64_t rank) {
+  SmallVector<int64_t> coordinates(sizes.size());
+  for (int64_t axis = sizes.size() - 1; axis >= 0; --axis) {
+    coordinates[axis] = rank % sizes[axis];
+    rank /= sizes[axis];
+  }
+  return coordinates;
+}
+
+/// Axes along which `a` and `b` have different coordinates.
+static SmallVector<bool> differingAxes(ArrayRef<int64_t> sizes, int64_t a, int64_t b) {
+  SmallVector<bool> result;
+  for (auto [left, right] : llvm::zip(coordinatesOf(sizes, a), coordinatesOf(sizes, b)))
+    result.push_back(left != right);
+  return result;
+}
+
+/// `value` of each rank as a table over `axes`; nullopt if ranks of the same
+/// coordinate along them differ.
+static std::optional<SmallVector<int64_t>> tableOver(ArrayRef<int64_t> sizes, ArrayRef<int64_t> axes,
+                                                     ArrayRef<int64_t> values) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= sizes[axis];
+  SmallVector<std::optional<int64_t>> known(count);
+  for (auto [rank, value] : llvm::enumerate(values)) {
+    std::optional<int64_t> &entry = known[coordinateAlong(sizes, axes, rank)];
+    if (entry && *entry != value)
+      return std::nullopt;
+    entry = value;
+  }
+  SmallVector<int64_t> table;
+  for (std::optional<int64_t> entry : known)
+    table.push_back(*entry);
+  return table;
+}
+
+FailureOr<Groups> CollectiveBuilder::groupsOf(SmallVector<SmallVector<int64_t>> members) {
+  Groups groups;
+  groups.size = members.front().size();
+  SmallVector<int64_t> place(numRanks, -1), group(numRanks, -1);
+  for (auto [number, list] : llvm::enumerate(members)) {
+    if (static_cast<int64_t>(list.size()) != groups.size)
+      return op->emitOpError() << "unsupported: replica groups of " << groups.size << " and of " << list.size()
+                               << " members; groups of one size are known";
+    for (auto [i, rank] : llvm::enumerate(list)) {
+      if (rank < 0 || rank >= numRanks)
+        return op->emitOpError() << "has rank " << rank << " in a replica group, but mesh " << mesh << " has "
+                                 << numRanks << " ranks";
+      if (place[rank] >= 0)
+        return op->emitOpError() << "has rank " << rank << " twice in its replica groups";
+      place[rank] = i;
+      group[rank] = number;
+    }
+  }
+  if (auto missing = llvm::find(place, -1); missing != place.end())
+    return op->emitOpError() << "has no replica group for rank " << missing - place.begin() << " of mesh " << mesh;
+
+  SmallVector<bool> differs(sizes.size(), false);
+  for (int64_t rank : members.front())
+    for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, members.front().front(), rank)))
+      differs[axis] |= does;
+  SmallVector<int64_t> axes;
+  for (auto [axis, does] : llvm::enumerate(differs))
+    if (does)
+      axes.push_back(axis);
+  bool isAxes = true;
+  for (const SmallVector<int64_t> &list : members) {
+    std::vector<int64_t> along = groupAlong(sizes, axes, list.front());
+    SmallVector<int64_t> sorted(list);
+    llvm::sort(sorted);
+    isAxes &= ArrayRef<int64_t>(along) == ArrayRef<int64_t>(sorted);
+  }
+  if (isAxes)
+    if (auto table = tableOver(sizes, axes, place)) {
+      groups.axes = axes;
+      groups.block = groups.place = *table;
+      groups.first.assign(table->size(), 0);
+      groups.isAxes = true;
+      return groups;
+    }
+  groups.axes = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+  groups.place = place;
+  for (auto [at, in] : llvm::zip(place, group)) {
+    groups.block.push_back(in * groups.size + at);
+    groups.first.push_back(in * groups.size);
+  }
+  return groups;
+}
+
+/// Without a channel, groups are of replicas, and each partition is alone.
+FailureOr<Groups> CollectiveBuilder::readGroups(Attribute attr, bool byPartition) {
+  auto dense = dyn_cast<DenseIntElementsAttr>(attr);
+  if (!dense)
+    return op->emitOpError() << "has replica groups " << attr << ", expected a matrix of ranks";
+  SmallVector<SmallVector<int64_t>> members;
+  auto type = cast<ShapedType>(dense.getType());
+  if (type.getRank() != 2)
+    return op->emitOpError() << "has replica groups of type " << type << ", expected a matrix of ranks";
+  auto values = llvm::map_to_vector(dense.getValues<APInt>(), [](const APInt &value) { return value.getSExtValue(); });
+  for (int64_t row = 0; row < type.getDimSize(0); ++row) {
+    SmallVector<int64_t> list;
+    for (int64_t rank : ArrayRef(values).slice(row * type.getDimSize(1), type.getDimSize(1)))
+      if (rank != -1) // Fills up shorter groups.
+        list.push_back(rank);
+    if (!list.empty())
+      members.push_back(list);
+  }
+  if (!byPartition && (members.empty() || (members.size() == 1 && members[0] == SmallVector<int64_t>{0}))) {
+    members.clear();
+    for (int64_t rank = 0; rank < numRanks; ++rank)
+      members.push_back({rank});
+  }
+  if (members.empty())
+    members.push_back(llvm::to_vector(llvm::seq<int64_t>(0, numRanks)));
+  return groupsOf(std::move(members));
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
+                                             ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
+                                             int64_t cutDim, ArrayRef<int64_t> place, int64_t parts) {
+  // A dim of 1 may have been put before those of the operand.
+  auto type = cast<RankedTensorType>(local.getType());
+  int64_t added = type.getRank() - cast<RankedTensorType>(op->getOperand(operand).getType()).getRank();
+  SmallVector<DimExchange> dims;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    bool isNew = i < added;
+    int64_t size = isNew ? 1 : globalSize(operand, i - added);
+    IntervalTable own{{}, {Interval{0, size}}};
+    if (!isNew)
+      own = ownedTable(mesh, shardingOf(operand, i - added), size);
+    for (int64_t axis : own.axes)
+      if (sizes[axis] > 1 && llvm::is_contained(axes, axis))
+        return op->emitOpError() << "unsupported: communicates along free axis \"" << mesh.getAxisNames()[axis].getValue()
+                                 << "\", along which its operand is cut; constrain the operand to be whole";
+    if (i != dim && i != cutDim) {
+      dims.push_back(combineTables(mesh, i, own, own));
+      continue;
+    }
+    // Coordinates along `axes` first, then those along the free axes.
+    IntervalTable from, to;
+    from.axes.assign(axes.begin(), axes.end());
+    from.axes.append(own.axes);
+    to.axes = from.axes;
+    for (size_t c = 0; c < owned.size(); ++c)
+      for (Interval part : own.intervals) {
+        if (i == cutDim) {
+          from.intervals.push_back(part);
+          to.intervals.push_back({place[c] * size / parts, (place[c] + 1) * size / parts});
+          continue;
+        }
+        from.intervals.push_back({owned[c] * size + part.begin, owned[c] * size + part.end});
+        // Several blocks only of dims that are whole along the free axes.
+        to.intervals.push_back({needed[c] * size + part.begin, (needed[c] + count - 1) * size + part.end});
+      }
+    dims.push_back(combineTables(mesh, i, from, to));
+  }
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
+      DenseElementsAttr::get(scalar, builder.getZeroAttr(type.getElementType())))));
+  return emitExchange(builder, loc, tables, local, dims, zero, reason());
+}
+
+/// The same value with a dim of one element before the others.
+FailureOr<Value> CollectiveBuilder::withLeadingDim(Value local) {
+  auto type = cast<RankedTensorType>(local.getType());
+  if (!type.hasStaticShape())
+    return op->emitOpError() << "unsupported: has a block of " << type << " on a rank, whose size differs by rank; "
+                                "cut it evenly along the free axes";
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, type.getShape());
+  Value result = stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local);
+  return result;
+}
+
+FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayRef<int64_t> sources) {
+  SmallVector<bool> differs(sizes.size(), false);
+  for (auto [rank, source] : llvm::enumerate(sources))
+    if (source >= 0)
+      for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, rank, source)))
+        differs[axis] |= does;
+  SmallVector<int64_t> axes;
+  for (auto [axis, does] : llvm::enumerate(differs))
+    if (does)
+      axes.push_back(axis);
+  // The source's coordinate along the axes that matter; if that depends on other
+  // coordinates (or nothing arrives at some of them), all axes matter.
+  auto coordinates = [&](ArrayRef<int64_t> along) {
+    return llvm::map_to_vector(sources, [&](int64_t source) {
+      return source < 0 ? int64_t(-1) : coordinateAlong(sizes, along, source);
+    });
+  };
+  auto table = tableOver(sizes, axes, coordinates(axes));
+  if (!table) {
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+    table = tableOver(sizes, axes, coordinates(axes));
+  }
+  SmallVector<int64_t> needed, owned;
+  for (auto [c, source] : llvm::enumerate(*table)) {
+    owned.push_back(c);
+    // Behind the last block: zeros.
+    needed.push_back(source < 0 ? static_cast<int64_t>(table->size()) : source);
+  }
+  auto type = cast<RankedTensorType>(local.getType());
+  if (type.getRank() > 0 && globalSize(operand, 0) > 0)
+    return exchange(local, operand, 0, axes, owned, needed, 1);
+  if (type.getRank() > 0)
+    return local; // Nothing in it.
+  FailureOr<Value> raised = withLeadingDim(local);
+  if (failed(raised) || failed(raised = exchange(*raised, operand, 0, axes, owned, needed, 1)))
+    return failure();
+  Value result = stablehlo::ReshapeOp::create(builder, loc, type, *raised);
+  return result;
+}
+
+FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand, int64_t dim, const Groups &groups) {
+  return exchange(local, operand, dim, groups.axes, groups.block, groups.first, groups.size);
+}
+
+FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value local, int64_t operand, const Groups &groups) {
+  int64_t split = all.getSplitDimension(), concat = all.getConcatDimension(), parts = all.getSplitCount();
+  if (parts != groups.size)
+    return op->emitOpError() << "splits in " << parts << " parts for groups of " << groups.size << " members";
+  if (split != concat)
+    return exchange(local, operand, concat, groups.axes, groups.block, groups.first, groups.size, split, groups.place, parts);
+  // Along one dim: the parts of all members, one behind the other, are a dim of
+  // their own, of which each member keeps its own.
+  FailureOr<Value> raised = withLeadingDim(local);
+  if (failed(raised) || failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block, groups.first,
+                                                 groups.size, split + 1, groups.place, parts)))
+    return failure();
+  auto type = cast<RankedTensorType>(local.getType());
+  int64_t numDims = type.getRank();
+  // (members, ..., part, ...) to (..., members, part, ...).
+  SmallVector<int64_t> order, shape;
+  for (int64_t i = 0; i < numDims; ++i) {
+    if (i == split)
+      order.push_back(0);
+    order.push_back(i + 1);
+  }
+  for (int64_t i : order)
+    shape.push_back(cast<RankedTensorType>(raised->getType()).getDimSize(i));
+  Value moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape), *raised, order);
+  Value result = stablehlo::ReshapeOp::create(builder, loc, type, moved);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The kind that `body` combines its two arguments with, if it is known.
+static std::optional<ReductionKind> recognise(Region &body) {
+  Block &block = body.front();
+  Operation *terminator = block.getTerminator();
+  Operation *op = terminator->getOperand(0).getDefiningOp();
+  if (!op || block.getOperations().size() != 2 || op->getNumOperands() != 2 || block.getNumArguments() != 2)
+    return std::nullopt;
+  Value left = block.getArgument(0), right = block.getArgument(1);
+  bool uses = (op->getOperand(0) == left && op->getOperand(1) == right) ||
+              (op->getOperand(0) == right && op->getOperand(1) == left);
+  if (!uses)
+    return std::nullopt;
+  Type element = getElementTypeOrSelf(left.getType());
+  bool isPredicate = element.isInteger(1), isComplex = isa<ComplexType>(element);
+  if (isa<stablehlo::AddOp>(op))
+    return isPredicate ? ReductionKind::Or : ReductionKind::Sum;
+  if (isa<stablehlo::OrOp>(op))
+    return ReductionKind::Or;
+  if (isa<stablehlo::AndOp>(op))
+    return ReductionKind::And;
+  if (isa<stablehlo::XorOp>(op))
+    return ReductionKind::Xor;
+  if (isComplex)
+    return std::nullopt;
+  if (isa<stablehlo::MulOp>(op))
+    return isPredicate ? ReductionKind::And : ReductionKind::Product;
+  if (isa<stablehlo::MaxOp>(op))
+    return isPredicate ? ReductionKind::Or : ReductionKind::Max;
+  if (isa<stablehlo::MinOp>(op))
+    return isPredicate ? ReductionKind::And : ReductionKind::Min;
+  return std::nullopt;
+}
+
+/// What is no known reduction along axes is gathered and combined here, member
+/// by member in the order of the group.
+FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t operand, const Groups &groups) {
+  auto type = cast<RankedTensorType>(local.getType());
+  if (groups.size == 1)
+    return local;
+  std::optional<ReductionKind> kind = recognise(body);
+  if (kind && groups.isAxes) {
+    Value result = AllReduceOp::create(builder, loc, type, local, ReductionKindAttr::get(builder.getContext(), *kind),
+                                       axisNames(groups.axes), tables.getMeshName(), builder.getStringAttr(reason()));
+    return result;
+  }
+  FailureOr<Value> all = withLeadingDim(local);
+  if (failed(all) || failed(all = exchange(*all, operand, 0, groups.axes, groups.block, groups.first, groups.size)))
+    return failure();
+  SmallVector<int64_t> starts(type.getRank() + 1, 0), strides(type.getRank() + 1, 1), limits{0};
+  llvm::append_range(limits, type.getShape());
+  SmallVector<int64_t> one(limits);
+  one[0] = 1;
+  auto member = [&](int64_t i) -> Value {
+    starts[0] = i;
+    limits[0] = i + 1;
+    Value slice = stablehlo::SliceOp::create(builder, loc, type.clone(one), *all, starts, limits, strides);
+    return stablehlo::ReshapeOp::create(builder, loc, type, slice);
+  };
+  Block &block = body.front();
+  Value result = member(0);
+  for (int64_t i = 1; i < groups.size; ++i) {
+    // The body's ops are elementwise on 0-d tensors: on whole ones they are the same.
+    IRMapping mapping;
+    mapping.map(block.getArgument(0), result);
+    mapping.map(block.getArgument(1), member(i));
+    for (Operation &inner : block.without_terminator()) {
+      if (inner.getNumRegions() > 0 || inner.getNumResults() != 1)
+        return op->emitOpError() << "unsupported: combines by '" << inner.getName()
+                                 << "'; elementwise ops on the two arguments are known";
+      auto scalar = dyn_cast<RankedTensorType>(inner.getResult(0).getType());
+      if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner); constant && scalar.getRank() == 0) {
+        auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
+        mapping.map(inner.getResult(0),
+                    stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(splat))).getResult());
+        continue;
+      }
+      if (!inner.hasTrait<stablehlo::ElementwiseTrait>())
+        return op->emitOpError() << "unsupported: combines by '" << inner.getName()
+                                 << "'; elementwise ops on the two arguments are known";
+      Operation *copy = builder.clone(inner, mapping);
+      copy->getResult(0).setType(type.clone(scalar.getElementType()));
+    }
+    result = mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+  }
+  return result;
+}
+
+FailureOr<Value> CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter, Value local, const Groups &groups) {
+  int64_t cut = scatter.getScatterDimension();
+  auto type = cast<RankedTensorType>(local.getType());
+  int64_t size = globalSize(0, cut);
+  SmallVector<DimExchange> dims;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    IntervalTable own = ownedTable(mesh, shardingOf(0, i), globalSize(0, i)), kept = own;
+    if (i == cut) {
+      kept.axes.assign(groups.axes.begin(), groups.axes.end());
+      kept.intervals.clear();
+      for (int64_t place : groups.place)
+        kept.intervals.push_back({place * size / groups.size, (place + 1) * size / groups.size});
+    }
+    dims.push_back(combineTables(mesh, i, own, kept));
+  }
+  std::optional<ReductionKind> kind = recognise(scatter.getComputation());
+  if (!kind || !groups.isAxes || groups.size == 1) {
+    FailureOr<Value> whole = reduce(scatter.getComputation(), local, 0, groups);
+    if (failed(whole))
+      return failure();
+    return emitExchange(builder, loc, tables, *whole, dims, {}, reason());
+  }
+  SmallVector<Attribute> attrs;
+  for (const DimExchange &dim : dims)
+    if (dim.dim == cut || type.isDynamicDim(dim.dim))
+      attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
+  SmallVector<int64_t> shape(type.getShape());
+  shape[cut] = size / groups.size;
+  Value result = spmd::ReduceScatterOp::create(
+      builder, loc, type.clone(shape), local, ReductionKindAttr::get(builder.getContext(), *kind),
+      axisNames(groups.axes), builder.getArrayAttr(attrs), tables.getMeshName(), builder.getStringAttr(reason()));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static bool isByPartition(OpT op) {
+  bool global = false;
+  if constexpr (requires { op.getUseGlobalDeviceIds(); })
+    global = op.getUseGlobalDeviceIds();
+  return global || (op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0);
+}
+
+FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
+  SmallVector<Value> results;
+  auto forEach = [&](auto collective, auto &&make) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Groups> groups = readGroups(collective.getReplicaGroups(), isByPartition(collective));
+    if (failed(groups))
+      return failure();
+    for (auto [i, local] : llvm::enumerate(localization.operands())) {
+      FailureOr<Value> result = make(local, static_cast<int64_t>(i), *groups);
+      if (failed(result))
+        return failure();
+      results.push_back(*result);
+    }
+    return results;
+  };
+  if (auto gather = dyn_cast<stablehlo::AllGatherOp>(op))
+    return forEach(gather, [&](Value local, int64_t i, const Groups &groups) {
+      return allGather(local, i, gather.getAllGatherDim(), groups);
+    });
+  if (auto reduction = dyn_cast<stablehlo::AllReduceOp>(op))
+    return forEach(reduction, [&](Value local, int64_t i, const Groups &groups) {
+      return reduce(reduction.getComputation(), local, i, groups);
+    });
+  if (auto scatter = dyn_cast<stablehlo::ReduceScatterOp>(op))
+    return forEach(scatter, [&](Value local, int64_t, const Groups &groups) { return reduceScatter(scatter, local, groups); });
+  if (auto all = dyn_cast<stablehlo::AllToAllOp>(op))
+    return forEach(all, [&](Value local, int64_t i, const Groups &groups) { return allToAll(all, local, i, groups); });
+
+  SmallVector<int64_t> sources(numRanks, -1);
+  if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(op)) {
+    auto dense = dyn_cast<DenseIntElementsAttr>(broadcast.getReplicaGroups());
+    if (!dense || cast<ShapedType>(dense.getType()).getRank() != 2)
+      return op->emitOpError() << "has replica groups " << broadcast.getReplicaGroups() << ", expected a matrix of ranks";
+    int64_t width = cast<ShapedType>(dense.getType()).getDimSize(1), first = -1;
+    for (auto [i, value] : llvm::enumerate(dense.getValues<APInt>())) {
+      int64_t rank = value.getSExtValue();
+      if (i % width == 0)
+        first = rank;
+      if (rank == -1)
+        continue;
+      if (rank < 0 || rank >= numRanks)
+        return op->emitOpError() << "has rank " << rank << " in a replica group, but mesh " << mesh << " has " << numRanks << " ranks";
+      sources[rank] = first;
+    }
+  } else {
+    auto permute = cast<stablehlo::CollectivePermuteOp>(op);
+    SmallVector<int64_t> flat = llvm::map_to_vector(permute.getSourceTargetPairs().getValues<APInt>(),
+                                                    [](const APInt &value) { return value.getSExtValue(); });
+    for (size_t i = 0; i + 1 < flat.size(); i += 2) {
+      for (int64_t rank : {flat[i], flat[i + 1]})
+        if (rank < 0 || rank >= numRanks)
+          return op->emitOpError() << "has rank " << rank << " in a pair, but mesh " << mesh << " has " << numRanks << " ranks";
+      sources[flat[i + 1]] = flat[i];
+    }
+  }
+  FailureOr<Value> result = permute(localization.operands().front(), 0, sources);
+  if (failed(result))
+    return failure();
+  return SmallVector<Value>{*result};
+}
+
+bool shardc::isCollective(Operation *op) {
+  return isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op);
+}
+
+FailureOr<SmallVector<Value>> shardc::localizeCollective(Operation *op, Localization &localization, RankTables &tables) {
+  return CollectiveBuilder(op, localization, tables).build();
+}
+
+Value shardc::localizePartitionId(Operation *op, OpBuilder &builder, RankTables &tables) {
+  MeshAttr mesh = tables.getMesh();
+  Location loc = op->getLoc();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getAxisSizes().size()));
+  OpFoldResult rank = tables.lookup(llvm::to_vector(llvm::seq<int64_t>(0, mesh.getNumRanks())), axes);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (isa<Attribute>(rank))
+    return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
+        DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), 0)))));
+  auto i64 = builder.getI64Type();
+  Value number = arith::IndexCastOp::create(builder, loc, i64, cast<Value>(rank));
+  Value scalar = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({}, i64), number);
+  return stablehlo::ConvertOp::create(builder, loc, type, scalar);
+}

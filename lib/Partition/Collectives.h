@@ -1,0 +1,23 @@
+//===- Collectives.h - StableHLO's own communication, local -----*- C++ -*-===//
+#ifndef SHARDC_LIB_PARTITION_COLLECTIVES_H
+#define SHARDC_LIB_PARTITION_COLLECTIVES_H
+
+#include "OpLocalizer.h"
+
+namespace shardc {
+
+/// True for the ops that localizeCollective knows.
+bool isCollective(mlir::Operation *op);
+
+/// Builds what a collective of a manual region does out of spmd's communication
+/// ops; `localization` has its local operands. Returns the local results; emits
+/// an error for groups that cannot be.
+llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+localizeCollective(mlir::Operation *op, Localization &localization, RankTables &tables);
+
+/// The number of this rank as `op`, a partition_id, has it: a 0-d tensor.
+mlir::Value localizePartitionId(mlir::Operation *op, mlir::OpBuilder &builder, RankTables &tables);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_PARTITION_COLLECTIVES_H
