@@ -175,7 +175,7 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &
   Location loc = op.getLoc();
   Value site = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
   Value source = pointerTo(builder, loc, op.getInput());
-  op.replaceAllUsesWith(entries.call(builder, loc, "shardrt_exchange_start", {context, site, source}));
+  op.getToken().replaceAllUsesWith(entries.call(builder, loc, "shardrt_exchange_start", {context, site, source}));
   op.erase();
   return success();
 }

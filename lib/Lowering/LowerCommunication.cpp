@@ -155,7 +155,10 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
     if (!start || !start->hasOneUse())
       return op->emitOpError() << "waits for what is not one 'spmd.exchange_start'";
     OpBuilder atStart(start);
-    token = StartSiteOp::create(atStart, start.getLoc(), atStart.getI64Type(), atStart.getI64IntegerAttr(*number), start.getInput());
+    auto site = StartSiteOp::create(atStart, start.getLoc(), atStart.getI64Type(), start.getInput().getType(),
+                                    atStart.getI64IntegerAttr(*number), start.getInput());
+    token = site.getToken();
+    inputs.front() = site.getHeld();
     start.getToken().replaceAllUsesWith(token);
     start.erase();
   }

@@ -57,13 +57,21 @@ struct RunSiteModel
   }
 };
 
-/// A start reads its input, which the wait of its token reads as well: so nothing
-/// writes there in between.
+/// A start reads its input; peers go on reading what it holds, until the wait has
+/// read that too.
 struct StartSiteModel : bufferization::BufferizableOpInterface::ExternalModel<StartSiteModel, StartSiteOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &, const bufferization::AnalysisState &) const { return true; }
   bool bufferizesToMemoryWrite(Operation *, OpOperand &, const bufferization::AnalysisState &) const { return false; }
-  bufferization::AliasingValueList getAliasingValues(Operation *, OpOperand &, const bufferization::AnalysisState &) const {
-    return {};
+  bufferization::AliasingValueList getAliasingValues(Operation *op, OpOperand &, const bufferization::AnalysisState &) const {
+    return {{cast<StartSiteOp>(op).getHeld(), bufferization::BufferRelation::Unknown, /*isDefinite=*/false}};
+  }
+  FailureOr<bufferization::BufferLikeType> getBufferType(Operation *op, Value, const bufferization::BufferizationOptions &options,
+                                                         const bufferization::BufferizationState &state, SmallVector<Value> &stack) const {
+    FailureOr<bufferization::BufferLikeType> type = bufferization::getBufferType(cast<StartSiteOp>(op).getInput(), options, state, stack);
+    if (failed(type))
+      return failure();
+    auto memref = cast<MemRefType>(*type);
+    return cast<bufferization::BufferLikeType>(Type(isDenseBuffer(memref) ? memref : MemRefType::get(memref.getShape(), memref.getElementType())));
   }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
@@ -71,8 +79,9 @@ struct StartSiteModel : bufferization::BufferizableOpInterface::ExternalModel<St
     FailureOr<Value> buffer = bufferization::getBuffer(rewriter, start.getInput(), options, state);
     if (failed(buffer))
       return failure();
-    bufferization::replaceOpWithNewBufferizedOp<StartSiteOp>(rewriter, op, start.getToken().getType(), start.getSiteAttr(),
-                                                             dense(rewriter, op->getLoc(), *buffer));
+    Value held = dense(rewriter, op->getLoc(), *buffer);
+    auto onBuffer = StartSiteOp::create(rewriter, op->getLoc(), start.getToken().getType(), Type(), start.getSiteAttr(), held);
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, {onBuffer.getToken(), held});
     return success();
   }
 };

@@ -232,9 +232,16 @@ def Spmd_RunSiteOp : Spmd_Op<"run_site", [DestinationStyleOpInterface, AttrSized
 
 def Spmd_StartSiteOp : Spmd_Op<"start_site", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Begin the exchange of one site; `spmd.run_site` with the token ends it.";
+  let description = [{
+    On tensors `held` is the input as peers read it, perhaps a dense copy: the `spmd.run_site` takes it, so that it
+    stays until then. On buffers there is the token alone.
+    ```mlir
+    %t, %held = spmd.start_site 3 ins(%0 : tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
   let arguments = (ins I64Attr:$site, AnyShaped:$input);
-  let results = (outs I64:$token);
-  let assemblyFormat = "$site `ins` `(` $input `:` type($input) `)` attr-dict";
+  let results = (outs I64:$token, Optional<AnyRankedTensor>:$held);
+  let assemblyFormat = "$site `ins` `(` $input `:` type($input) `)` attr-dict (`->` type($held)^)?";
 }
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD
