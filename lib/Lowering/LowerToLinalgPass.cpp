@@ -30,6 +30,7 @@ struct LowerToLinalgPass final : shardc::impl::LowerToLinalgPassBase<LowerToLina
     lowering::addOrdering(table);
     lowering::addControl(table);
     lowering::addFourier(table);
+    lowering::addSolvers(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
       if (failed(lowerer.lowerFunction(func)))
