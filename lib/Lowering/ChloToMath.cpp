@@ -34,17 +34,19 @@ static Value unsupportedType(Operation *op, Type type) {
 //===----------------------------------------------------------------------===//
 
 template <typename ChloOp, typename MathOp>
-static void addFunction(LoweringTable &table, ComplexFunction complex = nullptr) {
-  table.scalar<ChloOp>([complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    auto type = dyn_cast<FloatType>(args[0].getType());
-    if (!type)
-      return complex && isa<ComplexType>(args[0].getType())
-                 ? complex(b, args)
-                 : unsupportedType(op, args[0].getType());
-    Value wide = castFloat(b, args[0], computeType(type));
-    Value result = MathOp::create(b, wide);
-    return castFloat(b, result, type);
-  });
+static void addFunction(LoweringTable &table,
+                        ComplexFunction complex = nullptr) {
+  table.scalar<ChloOp>(
+      [complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        auto type = dyn_cast<FloatType>(args[0].getType());
+        if (!type)
+          return complex && isa<ComplexType>(args[0].getType())
+                     ? complex(b, args)
+                     : unsupportedType(op, args[0].getType());
+        Value wide = castFloat(b, args[0], computeType(type));
+        Value result = MathOp::create(b, wide);
+        return castFloat(b, result, type);
+      });
 }
 
 static Value square(ScalarBuilder &b, Operation *, ValueRange args) {
@@ -60,7 +62,8 @@ static Value square(ScalarBuilder &b, Operation *, ValueRange args) {
 }
 
 static Value conjugate(ScalarBuilder &b, Operation *, ValueRange args) {
-  return isa<ComplexType>(args[0].getType()) ? complexConjugate(b, args) : args[0];
+  return isa<ComplexType>(args[0].getType()) ? complexConjugate(b, args)
+                                             : args[0];
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,18 +73,17 @@ static Value conjugate(ScalarBuilder &b, Operation *, ValueRange args) {
 
 static constexpr double lanczosG = 7;
 static constexpr double lanczosBase = 0.99999999999980993227684700473478;
-static constexpr double lanczos[] = {676.520368121885098567009190444019,
-                                     -1259.13921672240287047156078755283,
-                                     771.3234287776530788486528258894,
-                                     -176.61502916214059906584551354,
-                                     12.507343278686904814458936853,
-                                     -0.13857109526572011689554707,
-                                     9.984369578019570859563e-6,
-                                     1.50563273514931155834e-7};
+static constexpr double lanczos[] = {
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,   -176.61502916214059906584551354,
+    12.507343278686904814458936853,     -0.13857109526572011689554707,
+    9.984369578019570859563e-6,         1.50563273514931155834e-7};
 
 // Below one half both functions are those of 1 - x, reflected; `z` is that
 // argument less one.
-static Real lanczosArgument(Real x, Value reflects) { return choose(reflects, -x, x - 1.0); }
+static Real lanczosArgument(Real x, Value reflects) {
+  return choose(reflects, -x, x - 1.0);
+}
 
 static Real lgamma(Real x) {
   Value reflects = less(x, 0.5);
@@ -117,7 +119,8 @@ static Real digamma(Real x) {
   Real part = x + abs(floor(x + 0.5));
   Real mirrored = value - pi * cos(part * pi) / sin(part * pi);
   Real result = choose(reflects, mirrored, value);
-  Value pole = both(x, compare(arith::CmpFPredicate::OLE, x, x.of(0)), equal(x, floor(x)));
+  Value pole = both(x, compare(arith::CmpFPredicate::OLE, x, x.of(0)),
+                    equal(x, floor(x)));
   result = choose(pole, x.of(nan_), result);
   return choose(equal(x, x.of(infinity)), x, result);
 }
@@ -126,8 +129,8 @@ static Real digamma(Real x) {
 static Real zeta(Real s, Real q) {
   constexpr int terms = 10, corrections = 10;
   constexpr double bernoulli[corrections] = {
-      1.0 / 6,       -1.0 / 30,        1.0 / 42,   -1.0 / 30,       5.0 / 66,
-      -691.0 / 2730, 7.0 / 6, -3617.0 / 510, 43867.0 / 798, -174611.0 / 330};
+      1.0 / 6,       -1.0 / 30, 1.0 / 42,      -1.0 / 30,     5.0 / 66,
+      -691.0 / 2730, 7.0 / 6,   -3617.0 / 510, 43867.0 / 798, -174611.0 / 330};
   Real sum = s.of(0);
   for (int i = 0; i < terms; ++i)
     sum = sum + pow(q + double(i), -s);
@@ -142,7 +145,8 @@ static Real zeta(Real s, Real q) {
     factor = factor * (s + n) * (s + (n + 1)) / (a * a);
     factorial *= (n + 2) * (n + 3);
   }
-  Value isPole = both(s, compare(arith::CmpFPredicate::OLE, q, q.of(0)), equal(q, floor(q)));
+  Value isPole = both(s, compare(arith::CmpFPredicate::OLE, q, q.of(0)),
+                      equal(q, floor(q)));
   sum = choose(isPole, s.of(infinity), sum);
   Value fractional = both(s, compare(arith::CmpFPredicate::OLE, q, q.of(0)),
                           compare(arith::CmpFPredicate::UNE, s, floor(s)));
@@ -158,8 +162,8 @@ static Real polygamma(Real n, Real x) {
   Real size = exp(lgamma(n + 1.0)) * zeta(n + 1.0, x);
   Real value = choose(isEven, -size, size);
   value = choose(equal(n, n.of(0)), digamma(x), value);
-  Value wrong = arith::OrIOp::create(*n.b, less(n, 0),
-                                     compare(arith::CmpFPredicate::UNE, n, floor(n)));
+  Value wrong = arith::OrIOp::create(
+      *n.b, less(n, 0), compare(arith::CmpFPredicate::UNE, n, floor(n)));
   return choose(wrong, n.of(nan_), value);
 }
 
@@ -170,7 +174,7 @@ static Real polygamma(Real n, Real x) {
 // Source: M. Giles, "Approximating the erfinv function" (2010), single
 // precision.
 static Real erfInverse(Real x) {
-  constexpr double central[] = {2.81022636e-08, 3.43273939e-07,  -3.5233877e-06,
+  constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                 -4.39150654e-06, 0.00021858087,  -0.00125372503,
                                 -0.00417768164,  0.246640727,    1.50140941};
   constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
@@ -181,7 +185,8 @@ static Real erfInverse(Real x) {
   Real argument = choose(isCentral, w - 2.5, sqrt(w) - 3.0);
   Real value = choose(isCentral, x.of(central[0]), x.of(tail[0]));
   for (int i = 1; i < 9; ++i)
-    value = value * argument + choose(isCentral, x.of(central[i]), x.of(tail[i]));
+    value =
+        value * argument + choose(isCentral, x.of(central[i]), x.of(tail[i]));
   value = value * x;
   // In double precision one step of Halley's method triples the digits.
   if (x.v.getType().isF64()) {
@@ -223,27 +228,30 @@ static Real besselI1e(Real x) {
 
 // In f64, or in f32 where `inOwnType` and the operand is no wider.
 template <typename ChloOp>
-static void addFormula(LoweringTable &table, Real (*formula)(Real), bool inOwnType = false) {
-  table.scalar<ChloOp>([=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    auto type = dyn_cast<FloatType>(args[0].getType());
-    if (!type)
-      return unsupportedType(op, args[0].getType());
-    Type wide = inOwnType ? Type(computeType(type)) : Type(b.getF64Type());
-    Real x{&b, castFloat(b, args[0], wide)};
-    return castFloat(b, formula(x).v, type);
-  });
+static void addFormula(LoweringTable &table, Real (*formula)(Real),
+                       bool inOwnType = false) {
+  table.scalar<ChloOp>(
+      [=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        auto type = dyn_cast<FloatType>(args[0].getType());
+        if (!type)
+          return unsupportedType(op, args[0].getType());
+        Type wide = inOwnType ? Type(computeType(type)) : Type(b.getF64Type());
+        Real x{&b, castFloat(b, args[0], wide)};
+        return castFloat(b, formula(x).v, type);
+      });
 }
 
 template <typename ChloOp>
 static void addFormula(LoweringTable &table, Real (*formula)(Real, Real)) {
-  table.scalar<ChloOp>([=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    auto type = dyn_cast<FloatType>(args[0].getType());
-    if (!type)
-      return unsupportedType(op, args[0].getType());
-    Real x{&b, castFloat(b, args[0], b.getF64Type())};
-    Real y{&b, castFloat(b, args[1], b.getF64Type())};
-    return castFloat(b, formula(x, y).v, type);
-  });
+  table.scalar<ChloOp>(
+      [=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        auto type = dyn_cast<FloatType>(args[0].getType());
+        if (!type)
+          return unsupportedType(op, args[0].getType());
+        Real x{&b, castFloat(b, args[0], b.getF64Type())};
+        Real y{&b, castFloat(b, args[1], b.getF64Type())};
+        return castFloat(b, formula(x, y).v, type);
+      });
 }
 
 // The neighbour in the order of the bits: one up where x moves away from zero.
@@ -256,11 +264,14 @@ static Value nextAfter(ScalarBuilder &b, Operation *, ValueRange args) {
   Value bits = arith::BitcastOp::create(b, integer, args[0]);
   Value towards = arith::BitcastOp::create(b, integer, args[1]);
   Value one = numberConstant(b, integer, 1);
-  Value mask = arith::ConstantOp::create(b, b.getIntegerAttr(integer, APInt::getSignMask(width)));
-  Value up = arith::AddIOp::create(b, bits, one), down = arith::SubIOp::create(b, bits, one);
+  Value mask = arith::ConstantOp::create(
+      b, b.getIntegerAttr(integer, APInt::getSignMask(width)));
+  Value up = arith::AddIOp::create(b, bits, one),
+        down = arith::SubIOp::create(b, bits, one);
   Value rises = compare(arith::CmpFPredicate::OLT, x, y);
   Value positive = compare(arith::CmpFPredicate::OGT, x, x.of(0));
-  Value away = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rises, positive);
+  Value away =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rises, positive);
   Value moved = arith::SelectOp::create(b, away, up, down);
   Value sign = arith::AndIOp::create(b, towards, mask);
   Value smallest = arith::OrIOp::create(b, sign, one);
@@ -273,14 +284,16 @@ static Value nextAfter(ScalarBuilder &b, Operation *, ValueRange args) {
 }
 
 template <typename ChloOp>
-static void addInfinityTest(LoweringTable &table, bool negative, bool positive) {
-  table.scalar<ChloOp>([=](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
-    auto type = cast<FloatType>(args[0].getType());
-    Real x{&b, castFloat(b, args[0], computeType(type))};
-    if (negative && positive)
-      return equal(abs(x), x.of(infinity));
-    return equal(x, x.of(negative ? -infinity : infinity));
-  });
+static void addInfinityTest(LoweringTable &table, bool negative,
+                            bool positive) {
+  table.scalar<ChloOp>(
+      [=](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
+        auto type = cast<FloatType>(args[0].getType());
+        Real x{&b, castFloat(b, args[0], computeType(type))};
+        if (negative && positive)
+          return equal(abs(x), x.of(infinity));
+        return equal(x, x.of(negative ? -infinity : infinity));
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,12 +304,15 @@ static LogicalResult lowerConstant(Lowerer &l, chlo::ConstantOp op) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   if (!dense || !type.getElementType().isIntOrFloat())
-    return op.emitOpError("unsupported: its value is no dense list of integers or floats");
+    return op.emitOpError(
+        "unsupported: its value is no dense list of integers or floats");
   if (isa<IntegerType>(type.getElementType()))
     dense = dense.bitcast(type.getElementType());
   Value tensor = l.constant(dense);
-  l.set(op, type.getRank() == 0 ? tensor::ExtractOp::create(l.b, tensor, ValueRange()).getResult()
-                                : tensor);
+  l.set(op,
+        type.getRank() == 0
+            ? tensor::ExtractOp::create(l.b, tensor, ValueRange()).getResult()
+            : tensor);
   return success();
 }
 

@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace shardc;
 
 namespace {
-struct LowerToLinalgPass final : shardc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
+struct LowerToLinalgPass final
+    : shardc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -17,18 +17,27 @@ struct Real {
   mlir::Value v;
 
   /// A constant of the same type.
-  Real of(double number) const { return {b, numberConstant(*b, v.getType(), number)}; }
+  Real of(double number) const {
+    return {b, numberConstant(*b, v.getType(), number)};
+  }
 };
 
-template <typename OpT, typename... Args>
-Real realOp(Real x, Args... args) {
+template <typename OpT, typename... Args> Real realOp(Real x, Args... args) {
   return {x.b, OpT::create(*x.b, x.v, args...)};
 }
 
-inline Real operator+(Real x, Real y) { return realOp<mlir::arith::AddFOp>(x, y.v); }
-inline Real operator-(Real x, Real y) { return realOp<mlir::arith::SubFOp>(x, y.v); }
-inline Real operator*(Real x, Real y) { return realOp<mlir::arith::MulFOp>(x, y.v); }
-inline Real operator/(Real x, Real y) { return realOp<mlir::arith::DivFOp>(x, y.v); }
+inline Real operator+(Real x, Real y) {
+  return realOp<mlir::arith::AddFOp>(x, y.v);
+}
+inline Real operator-(Real x, Real y) {
+  return realOp<mlir::arith::SubFOp>(x, y.v);
+}
+inline Real operator*(Real x, Real y) {
+  return realOp<mlir::arith::MulFOp>(x, y.v);
+}
+inline Real operator/(Real x, Real y) {
+  return realOp<mlir::arith::DivFOp>(x, y.v);
+}
 inline Real operator-(Real x) { return realOp<mlir::arith::NegFOp>(x); }
 inline Real operator+(Real x, double y) { return x + x.of(y); }
 inline Real operator-(Real x, double y) { return x - x.of(y); }
@@ -52,13 +61,19 @@ inline Real erf(Real x) { return realOp<mlir::math::ErfOp>(x); }
 inline Real erfc(Real x) { return realOp<mlir::math::ErfcOp>(x); }
 inline Real floor(Real x) { return realOp<mlir::math::FloorOp>(x); }
 inline Real pow(Real x, Real y) { return realOp<mlir::math::PowFOp>(x, y.v); }
-inline Real copySign(Real x, Real sign) { return realOp<mlir::math::CopySignOp>(x, sign.v); }
+inline Real copySign(Real x, Real sign) {
+  return realOp<mlir::math::CopySignOp>(x, sign.v);
+}
 /// By |y|, the sign after: vectorised forms lose the sign of a zero.
 inline Real atan2(Real y, Real x) {
   return copySign(realOp<mlir::math::Atan2Op>(abs(y), x.v), y);
 }
-inline Real larger(Real x, Real y) { return realOp<mlir::arith::MaximumFOp>(x, y.v); }
-inline Real smaller(Real x, Real y) { return realOp<mlir::arith::MinimumFOp>(x, y.v); }
+inline Real larger(Real x, Real y) {
+  return realOp<mlir::arith::MaximumFOp>(x, y.v);
+}
+inline Real smaller(Real x, Real y) {
+  return realOp<mlir::arith::MinimumFOp>(x, y.v);
+}
 
 inline mlir::Value compare(mlir::arith::CmpFPredicate how, Real x, Real y) {
   return mlir::arith::CmpFOp::create(*x.b, how, x.v, y.v);

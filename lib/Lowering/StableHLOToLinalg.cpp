@@ -25,10 +25,13 @@ Type shardc::lowering::signlessType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return IntegerType::get(type.getContext(), integer.getWidth());
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return RankedTensorType::get(tensor.getShape(), signlessType(tensor.getElementType()));
+    return RankedTensorType::get(tensor.getShape(),
+                                 signlessType(tensor.getElementType()));
   if (auto function = dyn_cast<FunctionType>(type)) {
-    SmallVector<Type> inputs = llvm::map_to_vector(function.getInputs(), signlessType);
-    SmallVector<Type> results = llvm::map_to_vector(function.getResults(), signlessType);
+    SmallVector<Type> inputs =
+        llvm::map_to_vector(function.getInputs(), signlessType);
+    SmallVector<Type> results =
+        llvm::map_to_vector(function.getResults(), signlessType);
     return FunctionType::get(type.getContext(), inputs, results);
   }
   return type;
@@ -44,7 +47,8 @@ bool shardc::lowering::isUnsigned(Type type) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-AffineMap shardc::lowering::leadingDims(unsigned loops, unsigned count, MLIRContext *ctx) {
+AffineMap shardc::lowering::leadingDims(unsigned loops, unsigned count,
+                                        MLIRContext *ctx) {
   SmallVector<AffineExpr> exprs;
   for (unsigned dim = 0; dim < count; ++dim)
     exprs.push_back(getAffineDimExpr(dim, ctx));
@@ -63,8 +67,9 @@ LogicalResult Lowerer::lowerFunction(func::FuncOp func) {
     return success();
   }
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError("unsupported: its body has branches between blocks; "
-                            "StableHLO's control flow has regions");
+    return func.emitOpError(
+        "unsupported: its body has branches between blocks; "
+        "StableHLO's control flow has regions");
   Block &source = func.getBody().front();
   Block *target = new Block();
   func.getBody().push_back(target);
@@ -77,8 +82,8 @@ LogicalResult Lowerer::lowerFunction(func::FuncOp func) {
   if (succeeded(result)) {
     Operation *end = source.getTerminator();
     b.setLoc(end->getLoc());
-    SmallVector<Value> values =
-        llvm::map_to_vector(end->getOperands(), [&](Value v) { return tensor(v); });
+    SmallVector<Value> values = llvm::map_to_vector(
+        end->getOperands(), [&](Value v) { return tensor(v); });
     func::ReturnOp::create(b, values);
   }
   if (failed(result)) {
@@ -122,11 +127,12 @@ LogicalResult Lowerer::lowerOp(Operation *op) {
 // An op of another dialect stays as it is, on signless types. Rank-0 tensors
 // stay tensors here.
 LogicalResult Lowerer::cloneOther(Operation *op) {
-  SmallVector<Value> operands =
-      llvm::map_to_vector(op->getOperands(), [&](Value v) { return tensor(v); });
-  SmallVector<Type> types = llvm::map_to_vector(op->getResultTypes(), signlessType);
-  OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs(),
-                       op->getSuccessors());
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value v) { return tensor(v); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(op->getResultTypes(), signlessType);
+  OperationState state(op->getLoc(), op->getName(), operands, types,
+                       op->getAttrs(), op->getSuccessors());
   // Shardings have done their work, and would no longer fit the types.
   state.attributes.erase("spmd.shardings");
   state.attributes.erase("spmd.factors");
@@ -140,10 +146,12 @@ LogicalResult Lowerer::cloneOther(Operation *op) {
       to.push_back(copy);
       b.setInsertionPointToEnd(copy);
       for (BlockArgument arg : block.getArguments())
-        lowered[arg] = copy->addArgument(signlessType(arg.getType()), arg.getLoc());
+        lowered[arg] =
+            copy->addArgument(signlessType(arg.getType()), arg.getLoc());
       if (failed(lowerOps(block)))
         return failure();
-      if (block.mightHaveTerminator() && failed(cloneOther(block.getTerminator())))
+      if (block.mightHaveTerminator() &&
+          failed(cloneOther(block.getTerminator())))
         return failure();
     }
   }
@@ -182,7 +190,8 @@ Value Lowerer::tensor(Value source) {
     return value;
   Type wanted = signlessType(type);
   Attribute known;
-  if (matchPattern(value, m_Constant(&known)) && !isa<ComplexType>(type.getElementType()))
+  if (matchPattern(value, m_Constant(&known)) &&
+      !isa<ComplexType>(type.getElementType()))
     return arith::ConstantOp::create(
         b, DenseElementsAttr::get(cast<RankedTensorType>(wanted), known));
   return tensor::FromElementsOp::create(b, wanted, value);
@@ -221,22 +230,31 @@ void Lowerer::set(Value source, Value value) {
 // Constants and sizes
 //===----------------------------------------------------------------------===//
 
-Value Lowerer::index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+Value Lowerer::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
 
-Value Lowerer::constant(TypedAttr value) { return arith::ConstantOp::create(b, value); }
+Value Lowerer::constant(TypedAttr value) {
+  return arith::ConstantOp::create(b, value);
+}
 
-Value shardc::lowering::numberConstant(ImplicitLocOpBuilder &b, Type type, double value) {
+Value shardc::lowering::numberConstant(ImplicitLocOpBuilder &b, Type type,
+                                       double value) {
   if (auto complex = dyn_cast<ComplexType>(type)) {
     Type part = complex.getElementType();
-    auto parts = b.getArrayAttr({b.getFloatAttr(part, value), b.getFloatAttr(part, 0)});
+    auto parts =
+        b.getArrayAttr({b.getFloatAttr(part, value), b.getFloatAttr(part, 0)});
     return complex::ConstantOp::create(b, complex, parts);
   }
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
-  return arith::ConstantOp::create(b, b.getIntegerAttr(type, static_cast<int64_t>(value)));
+  return arith::ConstantOp::create(
+      b, b.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 
-Value Lowerer::number(Type type, double value) { return numberConstant(b, type, value); }
+Value Lowerer::number(Type type, double value) {
+  return numberConstant(b, type, value);
+}
 Value Lowerer::zero(Type type) { return numberConstant(b, type, 0); }
 
 Value Lowerer::value(OpFoldResult size) {
@@ -268,7 +286,8 @@ OpFoldResult Lowerer::size(Value tensor, int64_t dim) {
 
 SmallVector<OpFoldResult> Lowerer::sizes(Value tensor) {
   SmallVector<OpFoldResult> result;
-  for (int64_t dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
+  for (int64_t dim = 0;
+       dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
     result.push_back(size(tensor, dim));
   return result;
 }
@@ -283,14 +302,18 @@ Value Lowerer::filled(ArrayRef<OpFoldResult> sizes, Value element) {
 }
 
 static bool isEmpty(ArrayRef<OpFoldResult> sizes) {
-  return llvm::any_of(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 0); });
+  return llvm::any_of(
+      sizes, [](OpFoldResult size) { return isConstantIntValue(size, 0); });
 }
 
-Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<OpFoldResult> sizes,
                      ArrayRef<OpFoldResult> strides, RankedTensorType type) {
   if (!isEmpty(sizes))
-    return type ? tensor::ExtractSliceOp::create(b, type, tensor, offsets, sizes, strides)
-                : tensor::ExtractSliceOp::create(b, tensor, offsets, sizes, strides);
+    return type ? tensor::ExtractSliceOp::create(b, type, tensor, offsets,
+                                                 sizes, strides)
+                : tensor::ExtractSliceOp::create(b, tensor, offsets, sizes,
+                                                 strides);
   // A slice of nothing may start at the end, where extract_slice may not.
   SmallVector<OpFoldResult> kept(sizes);
   if (type && type.getRank() != static_cast<int64_t>(sizes.size())) {
@@ -298,7 +321,8 @@ Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFo
     llvm::SmallDenseSet<unsigned> dropped = *computeRankReductionMask(
         llvm::map_to_vector(sizes,
                             [](OpFoldResult size) {
-                              return getConstantIntValue(size).value_or(ShapedType::kDynamic);
+                              return getConstantIntValue(size).value_or(
+                                  ShapedType::kDynamic);
                             }),
         type.getShape());
     for (auto [i, size] : llvm::enumerate(sizes))
@@ -308,11 +332,14 @@ Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFo
   return empty(kept, elementType(tensor.getType()));
 }
 
-Value Lowerer::insert(Value update, Value tensor, ArrayRef<OpFoldResult> offsets,
-                      ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+Value Lowerer::insert(Value update, Value tensor,
+                      ArrayRef<OpFoldResult> offsets,
+                      ArrayRef<OpFoldResult> sizes,
+                      ArrayRef<OpFoldResult> strides) {
   if (isEmpty(sizes))
     return tensor;
-  return tensor::InsertSliceOp::create(b, update, tensor, offsets, sizes, strides);
+  return tensor::InsertSliceOp::create(b, update, tensor, offsets, sizes,
+                                       strides);
 }
 
 Value Lowerer::toIndex(Value scalar, Type sourceType) {
@@ -330,14 +357,14 @@ OpFoldResult Lowerer::affine(AffineExpr expr, ArrayRef<OpFoldResult> symbols) {
     if (auto attr = dyn_cast<Attribute>(symbol))
       known.push_back(attr);
   SmallVector<Attribute> folded;
-  if (known.size() == symbols.size() && succeeded(map.constantFold(known, folded)))
+  if (known.size() == symbols.size() &&
+      succeeded(map.constantFold(known, folded)))
     return OpFoldResult(b.getIndexAttr(cast<IntegerAttr>(folded[0]).getInt()));
   SmallVector<Value> operands =
       llvm::map_to_vector(symbols, [&](OpFoldResult s) { return value(s); });
   // Plain arith: a size is read inside scf loops, where affine symbols do not
   // verify.
-  auto values =
-      affine::expandAffineMap(b, b.getLoc(), map, operands);
+  auto values = affine::expandAffineMap(b, b.getLoc(), map, operands);
   assert(values && "sizes divide by positive constants");
   return OpFoldResult(values->front());
 }
@@ -351,8 +378,10 @@ static SmallVector<int64_t> identityDims(int64_t rank) {
 }
 
 // Operand dim i stands at result dim dims[i]; of size one and stretched: -1.
-static SmallVector<int64_t> broadcastDims(RankedTensorType operand, RankedTensorType result,
-                                          ArrayRef<int64_t> dims, ArrayRef<int64_t> stretched) {
+static SmallVector<int64_t> broadcastDims(RankedTensorType operand,
+                                          RankedTensorType result,
+                                          ArrayRef<int64_t> dims,
+                                          ArrayRef<int64_t> stretched) {
   SmallVector<int64_t> map;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     bool one = operand.getDimSize(i) == 1 && result.getDimSize(dim) != 1;
@@ -363,8 +392,8 @@ static SmallVector<int64_t> broadcastDims(RankedTensorType operand, RankedTensor
 
 // A reshape that only adds or removes dims of size one: for each operand dim
 // its result dim, or -1; nothing if it is another reshape.
-static std::optional<SmallVector<int64_t>> unitReshapeDims(RankedTensorType operand,
-                                                           RankedTensorType result) {
+static std::optional<SmallVector<int64_t>>
+unitReshapeDims(RankedTensorType operand, RankedTensorType result) {
   SmallVector<int64_t> map(operand.getRank(), -1);
   int64_t at = 0;
   for (int64_t i = 0; i < operand.getRank(); ++i) {
@@ -400,15 +429,17 @@ static std::optional<View> viewStep(Value source, bool throughBroadcasts) {
   if (!throughBroadcasts)
     return std::nullopt;
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
-    return View{broadcast.getOperand(),
-                broadcastDims(cast<RankedTensorType>(broadcast.getOperand().getType()), type,
-                              broadcast.getBroadcastDimensions(), {})};
+    return View{
+        broadcast.getOperand(),
+        broadcastDims(cast<RankedTensorType>(broadcast.getOperand().getType()),
+                      type, broadcast.getBroadcastDimensions(), {})};
   if (auto broadcast = dyn_cast<stablehlo::DynamicBroadcastInDimOp>(op))
-    return View{broadcast.getOperand(),
-                broadcastDims(cast<RankedTensorType>(broadcast.getOperand().getType()), type,
-                              broadcast.getBroadcastDimensions(),
-                              broadcast.getKnownExpandingDimensions().value_or(
-                                  ArrayRef<int64_t>()))};
+    return View{
+        broadcast.getOperand(),
+        broadcastDims(cast<RankedTensorType>(broadcast.getOperand().getType()),
+                      type, broadcast.getBroadcastDimensions(),
+                      broadcast.getKnownExpandingDimensions().value_or(
+                          ArrayRef<int64_t>()))};
   if (auto broadcast = dyn_cast<stablehlo::BroadcastOp>(op)) {
     SmallVector<int64_t> dims;
     int64_t added = broadcast.getBroadcastSizes().size();
@@ -417,13 +448,15 @@ static std::optional<View> viewStep(Value source, bool throughBroadcasts) {
     return View{broadcast.getOperand(), dims};
   }
   if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
-    if (auto dims = unitReshapeDims(cast<RankedTensorType>(reshape.getOperand().getType()), type))
+    if (auto dims = unitReshapeDims(
+            cast<RankedTensorType>(reshape.getOperand().getType()), type))
       return View{reshape.getOperand(), *dims};
   return std::nullopt;
 }
 
 View Lowerer::view(Value source, bool throughBroadcasts) {
-  View view{source, identityDims(cast<RankedTensorType>(source.getType()).getRank())};
+  View view{source,
+            identityDims(cast<RankedTensorType>(source.getType()).getRank())};
   while (std::optional<View> step = viewStep(view.base, throughBroadcasts)) {
     for (int64_t &dim : step->dims)
       dim = dim < 0 ? -1 : view.dims[dim];
@@ -450,7 +483,8 @@ Value Lowerer::viewBase(View &view) {
   Value base = tensor(view.base);
   if (!llvm::is_contained(view.dims, -1))
     return base;
-  SmallVector<int64_t> kept = llvm::filter_to_vector(view.dims, [](int64_t d) { return d >= 0; });
+  SmallVector<int64_t> kept =
+      llvm::filter_to_vector(view.dims, [](int64_t d) { return d >= 0; });
   auto type = cast<RankedTensorType>(base.getType());
   SmallVector<int64_t> shape;
   SmallVector<ReassociationIndices> groups = dropDims(view.dims);
@@ -473,8 +507,8 @@ Value Lowerer::viewBase(View &view) {
   view.dims = kept;
   if (kept.empty())
     groups.clear();
-  return tensor::CollapseShapeOp::create(b, RankedTensorType::get(shape, type.getElementType()),
-                                         base, groups);
+  return tensor::CollapseShapeOp::create(
+      b, RankedTensorType::get(shape, type.getElementType()), base, groups);
 }
 
 Value Lowerer::splat(Value source) {
@@ -483,10 +517,12 @@ Value Lowerer::splat(Value source) {
   if (auto op = base.base.getDefiningOp<stablehlo::ConstantOp>())
     dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense || !dense.isSplat())
-    return isScalar(base.base.getType()) && !dense ? scalar(base.base) : nullptr;
+    return isScalar(base.base.getType()) && !dense ? scalar(base.base)
+                                                   : nullptr;
   Type type = signlessType(dense.getElementType());
   if (auto complex = dyn_cast<ComplexType>(type))
-    return complex::ConstantOp::create(b, complex, dense.getSplatValue<ArrayAttr>());
+    return complex::ConstantOp::create(b, complex,
+                                       dense.getSplatValue<ArrayAttr>());
   if (auto integer = dyn_cast<IntegerType>(type))
     return constant(b.getIntegerAttr(integer, dense.getSplatValue<APInt>()));
   return constant(cast<TypedAttr>(dense.getSplatValue<Attribute>()));
@@ -496,13 +532,16 @@ Value Lowerer::splat(Value source) {
 // linalg.generic and loops
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> Lowerer::generic(ValueRange ins, ValueRange outs, ArrayRef<AffineMap> maps,
-                                    ArrayRef<utils::IteratorType> iterators, Body body) {
+SmallVector<Value> Lowerer::generic(ValueRange ins, ValueRange outs,
+                                    ArrayRef<AffineMap> maps,
+                                    ArrayRef<utils::IteratorType> iterators,
+                                    Body body) {
   auto op = linalg::GenericOp::create(
       b, TypeRange(outs), ins, outs, maps, iterators,
       [&](OpBuilder &nested, Location, ValueRange args) {
         OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(), nested.getInsertionPoint());
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
         linalg::YieldOp::create(b, body(args));
       });
   return llvm::to_vector_of<Value>(op.getResults());
@@ -511,14 +550,16 @@ SmallVector<Value> Lowerer::generic(ValueRange ins, ValueRange outs, ArrayRef<Af
 Value Lowerer::map(ValueRange ins, Value out, Body body) {
   int64_t rank = cast<RankedTensorType>(out.getType()).getRank();
   SmallVector<AffineMap> maps(ins.size() + 1, b.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
   return generic(ins, out, maps, iterators, body).front();
 }
 
-SmallVector<Value> Lowerer::loops(ArrayRef<OpFoldResult> sizes, ValueRange carried,
-                                  LoopBody body) {
+SmallVector<Value> Lowerer::loops(ArrayRef<OpFoldResult> sizes,
+                                  ValueRange carried, LoopBody body) {
   SmallVector<Value> ivs;
-  auto nest = [&](auto &self, size_t depth, ValueRange values) -> SmallVector<Value> {
+  auto nest = [&](auto &self, size_t depth,
+                  ValueRange values) -> SmallVector<Value> {
     if (depth == sizes.size())
       return body(ivs, values);
     Value from = index(0), to = value(sizes[depth]), step = index(1);
@@ -545,12 +586,13 @@ SmallVector<Value> Lowerer::loops(ArrayRef<OpFoldResult> sizes, ValueRange carri
 
 // One generic: broadcasts and transposes of operands stand in its maps, splat
 // operands in its body.
-LogicalResult Lowerer::lowerElementwise(Operation *op, const ScalarLowering &lower) {
+LogicalResult Lowerer::lowerElementwise(Operation *op,
+                                        const ScalarLowering &lower) {
   Value result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
   if (type.getRank() == 0) {
-    SmallVector<Value> args =
-        llvm::map_to_vector(op->getOperands(), [&](Value v) { return scalar(v); });
+    SmallVector<Value> args = llvm::map_to_vector(
+        op->getOperands(), [&](Value v) { return scalar(v); });
     Value element = lower(b, op, args);
     if (!element)
       return failure();
@@ -605,16 +647,18 @@ LogicalResult Lowerer::lowerElementwise(Operation *op, const ScalarLowering &low
     return success();
   }
   bool ok = true;
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
   SmallVector<Value> results =
-      generic(ins, out, maps, iterators, [&](ValueRange elements) -> SmallVector<Value> {
-        for (size_t i = 0; i < args.size(); ++i)
-          if (position[i] >= 0)
-            args[i] = elements[position[i]];
-        Value element = lower(b, op, args);
-        ok = element != nullptr;
-        return {ok ? element : elements.back()};
-      });
+      generic(ins, out, maps, iterators,
+              [&](ValueRange elements) -> SmallVector<Value> {
+                for (size_t i = 0; i < args.size(); ++i)
+                  if (position[i] >= 0)
+                    args[i] = elements[position[i]];
+                Value element = lower(b, op, args);
+                ok = element != nullptr;
+                return {ok ? element : elements.back()};
+              });
   set(result, results.front());
   return success(ok);
 }

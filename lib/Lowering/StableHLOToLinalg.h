@@ -39,17 +39,19 @@ struct View {
 };
 
 /// (d0, ..., dn) -> the first `count` of them.
-mlir::AffineMap leadingDims(unsigned loops, unsigned count, mlir::MLIRContext *ctx);
+mlir::AffineMap leadingDims(unsigned loops, unsigned count,
+                            mlir::MLIRContext *ctx);
 
 class Lowerer;
 
 /// Emits one op; an error on the op where it cannot.
-using OpLowering = std::function<mlir::LogicalResult(Lowerer &, mlir::Operation *)>;
+using OpLowering =
+    std::function<mlir::LogicalResult(Lowerer &, mlir::Operation *)>;
 
 /// Emits one elementwise op on scalars (source types are on `op`); a null value
 /// after an error on the op.
-using ScalarLowering =
-    std::function<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Operation *, mlir::ValueRange)>;
+using ScalarLowering = std::function<mlir::Value(
+    mlir::ImplicitLocOpBuilder &, mlir::Operation *, mlir::ValueRange)>;
 
 /// The lowering of every kind of op, filled once by the families below.
 struct LoweringTable {
@@ -62,8 +64,7 @@ struct LoweringTable {
       return lower(l, mlir::cast<OpT>(op));
     };
   }
-  template <typename OpT>
-  void scalar(ScalarLowering lower) {
+  template <typename OpT> void scalar(ScalarLowering lower) {
     scalars[mlir::TypeID::get<OpT>()] = std::move(lower);
   }
 };
@@ -109,7 +110,8 @@ public:
   void set(mlir::Value source, mlir::Value lowered);
 
   /// Emits the region of a reduce, sort, ... on elements; empty after an error.
-  llvm::SmallVector<mlir::Value> scalarRegion(mlir::Region &region, mlir::ValueRange args);
+  llvm::SmallVector<mlir::Value> scalarRegion(mlir::Region &region,
+                                              mlir::ValueRange args);
   /// The scalar lowering of an elementwise op, or null.
   const ScalarLowering *scalarLowering(mlir::Operation *op) const;
 
@@ -134,35 +136,44 @@ public:
   mlir::OpFoldResult size(mlir::Value tensor, int64_t dim);
   llvm::SmallVector<mlir::OpFoldResult> sizes(mlir::Value tensor);
   /// A tensor with undefined elements.
-  mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type elementType);
-  mlir::Value filled(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value element);
+  mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                    mlir::Type elementType);
+  mlir::Value filled(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                     mlir::Value element);
   /// tensor.extract_slice and tensor.insert_slice, of nothing too; `type` drops
   /// dims of size one.
-  mlir::Value slice(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> offsets,
+  mlir::Value slice(mlir::Value tensor,
+                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                    llvm::ArrayRef<mlir::OpFoldResult> strides, mlir::RankedTensorType type = {});
+                    llvm::ArrayRef<mlir::OpFoldResult> strides,
+                    mlir::RankedTensorType type = {});
   mlir::Value insert(mlir::Value update, mlir::Value tensor,
                      llvm::ArrayRef<mlir::OpFoldResult> offsets,
                      llvm::ArrayRef<mlir::OpFoldResult> sizes,
                      llvm::ArrayRef<mlir::OpFoldResult> strides);
-  /// Element of a scalar integer as index, by the signedness of its source type.
+  /// Element of a scalar integer as index, by the signedness of its source
+  /// type.
   mlir::Value toIndex(mlir::Value scalar, mlir::Type sourceType);
   /// Affine arithmetic on sizes, folded where constant.
-  mlir::OpFoldResult affine(mlir::AffineExpr expr, llvm::ArrayRef<mlir::OpFoldResult> symbols);
+  mlir::OpFoldResult affine(mlir::AffineExpr expr,
+                            llvm::ArrayRef<mlir::OpFoldResult> symbols);
 
-  /// A linalg.generic; `body` gets its block arguments and returns what to yield.
-  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
-  llvm::SmallVector<mlir::Value> generic(mlir::ValueRange ins, mlir::ValueRange outs,
-                                         llvm::ArrayRef<mlir::AffineMap> maps,
-                                         llvm::ArrayRef<mlir::utils::IteratorType> iterators,
-                                         Body body);
+  /// A linalg.generic; `body` gets its block arguments and returns what to
+  /// yield.
+  using Body =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value>
+  generic(mlir::ValueRange ins, mlir::ValueRange outs,
+          llvm::ArrayRef<mlir::AffineMap> maps,
+          llvm::ArrayRef<mlir::utils::IteratorType> iterators, Body body);
   /// An elementwise one whose first operands use the identity map.
   mlir::Value map(mlir::ValueRange ins, mlir::Value out, Body body);
 
   /// `tensor` between and inside of `element`s: low and high may be negative,
   /// `interior` new elements between each two. StableHLO's pad.
   mlir::Value pad(mlir::Value tensor, mlir::Value element,
-                  llvm::ArrayRef<mlir::OpFoldResult> low, llvm::ArrayRef<mlir::OpFoldResult> high,
+                  llvm::ArrayRef<mlir::OpFoldResult> low,
+                  llvm::ArrayRef<mlir::OpFoldResult> high,
                   llvm::ArrayRef<int64_t> interior);
   /// `tensor` with dims reversed.
   mlir::Value reverse(mlir::Value tensor, llvm::ArrayRef<int64_t> dims);
@@ -176,13 +187,14 @@ public:
 
   /// A loop nest over `sizes` that carries values; `body` gets the induction
   /// variables and the carried values and returns their next values.
-  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange,
-                                                                     mlir::ValueRange)>;
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::ValueRange, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                                        mlir::ValueRange carried, LoopBody body);
 
 private:
-  mlir::LogicalResult lowerElementwise(mlir::Operation *op, const ScalarLowering &lower);
+  mlir::LogicalResult lowerElementwise(mlir::Operation *op,
+                                       const ScalarLowering &lower);
   mlir::LogicalResult cloneOther(mlir::Operation *op);
 
   const LoweringTable &table;
@@ -192,9 +204,11 @@ private:
 /// The float type that `type` is computed in: f32 for narrower ones.
 mlir::FloatType computeType(mlir::FloatType type);
 /// `value` in another float type.
-mlir::Value castFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type type);
+mlir::Value castFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                      mlir::Type type);
 /// A float or integer constant.
-mlir::Value numberConstant(mlir::ImplicitLocOpBuilder &b, mlir::Type type, double value);
+mlir::Value numberConstant(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
+                           double value);
 /// Maps a float's bits to a signed integer that orders as TOTALORDER does.
 mlir::Value totalOrderKey(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 

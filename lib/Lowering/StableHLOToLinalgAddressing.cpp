@@ -23,7 +23,8 @@ struct IndexVectors {
 };
 } // namespace
 
-static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim, size_t count) {
+static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim,
+                                 size_t count) {
   ImplicitLocOpBuilder &b = l.b;
   IndexVectors result;
   Value indices = l.tensor(source);
@@ -35,7 +36,8 @@ static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim, si
     return result;
   }
   SmallVector<int64_t> shape(type.getShape());
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), ones(rank, b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+      ones(rank, b.getIndexAttr(1));
   SmallVector<OpFoldResult> extents(result.sizes);
   shape.erase(shape.begin() + vectorDim);
   extents[vectorDim] = b.getIndexAttr(1);
@@ -43,7 +45,8 @@ static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim, si
   for (size_t i = 0; i < count; ++i) {
     offsets[vectorDim] = b.getIndexAttr(i);
     result.components.push_back(
-        l.slice(indices, offsets, extents, ones, RankedTensorType::get(shape, type.getElementType())));
+        l.slice(indices, offsets, extents, ones,
+                RankedTensorType::get(shape, type.getElementType())));
   }
   return result;
 }
@@ -63,7 +66,8 @@ static int64_t batchPosition(int64_t dim, int64_t vectorDim) {
 // gather
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lowerGather(Lowerer &l, Operation *op, Value operandSource, Value indices,
+static LogicalResult lowerGather(Lowerer &l, Operation *op, Value operandSource,
+                                 Value indices,
                                  stablehlo::GatherDimensionNumbersAttr dims,
                                  ArrayRef<OpFoldResult> sliceSizes) {
   ImplicitLocOpBuilder &b = l.b;
@@ -72,7 +76,8 @@ static LogicalResult lowerGather(Lowerer &l, Operation *op, Value operandSource,
   Value operand = l.tensor(operandSource);
   int64_t operandRank = cast<RankedTensorType>(operand.getType()).getRank();
   ArrayRef<int64_t> startMap = dims.getStartIndexMap();
-  IndexVectors starts = splitIndices(l, indices, dims.getIndexVectorDim(), startMap.size());
+  IndexVectors starts =
+      splitIndices(l, indices, dims.getIndexVectorDim(), startMap.size());
 
   // Result dims: offset dims at their places, batch dims at the others.
   SmallVector<int64_t> batchDims;
@@ -109,7 +114,8 @@ static LogicalResult lowerGather(Lowerer &l, Operation *op, Value operandSource,
   SmallVector<AffineMap> maps(starts.components.size(),
                               AffineMap::get(type.getRank(), 0, batch, ctx));
   maps.push_back(b.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
   auto body = [&](ValueRange args) -> SmallVector<Value> {
     SmallVector<Value> at;
     for (int64_t dim = 0; dim < operandRank; ++dim) {
@@ -118,21 +124,25 @@ static LogicalResult lowerGather(Lowerer &l, Operation *op, Value operandSource,
         Value start = l.toIndex(args[i], elementType(indices.getType()));
         start = arith::MaxSIOp::create(b, start, zero);
         position = arith::MinSIOp::create(b, start, bounds[i]);
-      } else if (int64_t j = positionOf(dims.getOperandBatchingDims(), dim); j >= 0) {
+      } else if (int64_t j = positionOf(dims.getOperandBatchingDims(), dim);
+                 j >= 0) {
         int64_t from = dims.getStartIndicesBatchingDims()[j];
         position = linalg::IndexOp::create(
             b, batchDims[batchPosition(from, dims.getIndexVectorDim())]);
       }
       if (offsetDims[dim] >= 0) {
         Value index = linalg::IndexOp::create(b, offsetDims[dim]);
-        position = position ? arith::AddIOp::create(b, position, index).getResult() : index;
+        position = position
+                       ? arith::AddIOp::create(b, position, index).getResult()
+                       : index;
       }
       at.push_back(position ? position : zero);
     }
     return {tensor::ExtractOp::create(b, operand, at).getResult()};
   };
   l.set(op->getResult(0),
-        l.generic(starts.components, l.empty(sizes, type.getElementType()), maps, iterators, body)
+        l.generic(starts.components, l.empty(sizes, type.getElementType()),
+                  maps, iterators, body)
             .front());
   return success();
 }
@@ -141,11 +151,14 @@ static LogicalResult lowerStaticGather(Lowerer &l, stablehlo::GatherOp op) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : op.getSliceSizes())
     sizes.push_back(l.b.getIndexAttr(size));
-  return lowerGather(l, op, op.getOperand(), op.getStartIndices(), op.getDimensionNumbers(), sizes);
+  return lowerGather(l, op, op.getOperand(), op.getStartIndices(),
+                     op.getDimensionNumbers(), sizes);
 }
 
-static LogicalResult lowerDynamicGather(Lowerer &l, stablehlo::DynamicGatherOp op) {
-  return lowerGather(l, op, op.getOperand(), op.getStartIndices(), op.getDimensionNumbers(),
+static LogicalResult lowerDynamicGather(Lowerer &l,
+                                        stablehlo::DynamicGatherOp op) {
+  return lowerGather(l, op, op.getOperand(), op.getStartIndices(),
+                     op.getDimensionNumbers(),
                      l.shapeValues(op.getSliceSizes()));
 }
 
@@ -163,7 +176,8 @@ struct ScatterEmitter {
   SmallVector<Value> inputs, updates;
   int64_t inputRank, updateRank;
   SmallVector<int64_t> scatterDims; // of the updates: where not a window dim
-  SmallVector<int64_t> windowDims;  // for each input dim, its dim of the updates or -1
+  SmallVector<int64_t>
+      windowDims; // for each input dim, its dim of the updates or -1
   SmallVector<OpFoldResult> inputSizes, updateSizes;
   IndexVectors starts;
   bool ok = true;
@@ -180,8 +194,10 @@ private:
   SmallVector<Value> combine(ValueRange old, ValueRange update);
   SmallVector<Value> guarded(Value condition, ValueRange carried,
                              llvm::function_ref<SmallVector<Value>()> body);
-  SmallVector<Value> updateBox(ValueRange at, ValueRange start, ValueRange carried);
-  SmallVector<Value> updateElement(ValueRange at, ValueRange position, ValueRange carried);
+  SmallVector<Value> updateBox(ValueRange at, ValueRange start,
+                               ValueRange carried);
+  SmallVector<Value> updateElement(ValueRange at, ValueRange position,
+                                   ValueRange carried);
 };
 } // namespace
 
@@ -208,14 +224,18 @@ ScatterEmitter::ScatterEmitter(Lowerer &l, stablehlo::ScatterOp op)
                         dims.getScatterDimsToOperandDims().size());
 }
 
-// Where the window of the update at `at` (its scatter dims) starts in the input.
+// Where the window of the update at `at` (its scatter dims) starts in the
+// input.
 SmallVector<Value> ScatterEmitter::windowStart(ValueRange at) {
   SmallVector<Value> start;
   for (int64_t dim = 0; dim < inputRank; ++dim) {
-    if (int64_t i = positionOf(dims.getScatterDimsToOperandDims(), dim); i >= 0) {
+    if (int64_t i = positionOf(dims.getScatterDimsToOperandDims(), dim);
+        i >= 0) {
       Value index = tensor::ExtractOp::create(b, starts.components[i], at);
-      start.push_back(l.toIndex(index, elementType(op.getScatterIndices().getType())));
-    } else if (int64_t j = positionOf(dims.getInputBatchingDims(), dim); j >= 0) {
+      start.push_back(
+          l.toIndex(index, elementType(op.getScatterIndices().getType())));
+    } else if (int64_t j = positionOf(dims.getInputBatchingDims(), dim);
+               j >= 0) {
       int64_t from = dims.getScatterIndicesBatchingDims()[j];
       start.push_back(at[batchPosition(from, dims.getIndexVectorDim())]);
     } else {
@@ -227,7 +247,8 @@ SmallVector<Value> ScatterEmitter::windowStart(ValueRange at) {
 
 Value ScatterEmitter::inside(Value position, int64_t dim) {
   // Below zero is far above every bound, read as unsigned.
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position, l.value(inputSizes[dim]));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position,
+                               l.value(inputSizes[dim]));
 }
 
 SmallVector<Value> ScatterEmitter::combine(ValueRange old, ValueRange update) {
@@ -238,11 +259,13 @@ SmallVector<Value> ScatterEmitter::combine(ValueRange old, ValueRange update) {
   return ok ? next : SmallVector<Value>(old);
 }
 
-SmallVector<Value> ScatterEmitter::guarded(Value condition, ValueRange carried,
-                                           llvm::function_ref<SmallVector<Value>()> body) {
+SmallVector<Value>
+ScatterEmitter::guarded(Value condition, ValueRange carried,
+                        llvm::function_ref<SmallVector<Value>()> body) {
   if (!condition)
     return body();
-  auto branch = scf::IfOp::create(b, carried.getTypes(), condition, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, carried.getTypes(), condition,
+                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(b, body());
@@ -253,10 +276,12 @@ SmallVector<Value> ScatterEmitter::guarded(Value condition, ValueRange carried,
 
 // The whole window at once: a slice of the input combined with one of the
 // updates.
-SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start, ValueRange carried) {
-  SmallVector<OpFoldResult> inOffsets, inExtents, inOnes(inputRank, b.getIndexAttr(1));
-  SmallVector<OpFoldResult> upOffsets(updateRank, b.getIndexAttr(0)), upExtents(updateSizes),
-      upOnes(updateRank, b.getIndexAttr(1));
+SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start,
+                                             ValueRange carried) {
+  SmallVector<OpFoldResult> inOffsets, inExtents,
+      inOnes(inputRank, b.getIndexAttr(1));
+  SmallVector<OpFoldResult> upOffsets(updateRank, b.getIndexAttr(0)),
+      upExtents(updateSizes), upOnes(updateRank, b.getIndexAttr(1));
   SmallVector<int64_t> shape;
   for (int64_t dim = 0; dim < inputRank; ++dim) {
     inOffsets.push_back(start[dim]);
@@ -264,7 +289,8 @@ SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start, Va
     if (windowDims[dim] >= 0) {
       inOffsets.back() = b.getIndexAttr(0);
       extent = updateSizes[windowDims[dim]];
-      shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
+      shape.push_back(
+          getConstantIntValue(extent).value_or(ShapedType::kDynamic));
     }
     inExtents.push_back(extent);
   }
@@ -279,18 +305,22 @@ SmallVector<Value> ScatterEmitter::updateBox(ValueRange at, ValueRange start, Va
     olds.push_back(l.slice(input, inOffsets, inExtents, inOnes, type));
   }
   size_t count = olds.size();
-  SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(shape.size()));
-  SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::parallel);
-  SmallVector<Value> sums = l.generic(news, olds, maps, iterators, [&](ValueRange args) {
-    return combine(args.drop_front(count), args.take_front(count));
-  });
+  SmallVector<AffineMap> maps(2 * count,
+                              b.getMultiDimIdentityMap(shape.size()));
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  SmallVector<Value> sums =
+      l.generic(news, olds, maps, iterators, [&](ValueRange args) {
+        return combine(args.drop_front(count), args.take_front(count));
+      });
   SmallVector<Value> result;
   for (auto [sum, input] : llvm::zip(sums, carried))
     result.push_back(l.insert(sum, input, inOffsets, inExtents, inOnes));
   return result;
 }
 
-SmallVector<Value> ScatterEmitter::updateElement(ValueRange at, ValueRange position,
+SmallVector<Value> ScatterEmitter::updateElement(ValueRange at,
+                                                 ValueRange position,
                                                  ValueRange carried) {
   SmallVector<Value> olds, news, result;
   for (auto [input, update] : llvm::zip(carried, updates)) {
@@ -315,36 +345,43 @@ LogicalResult ScatterEmitter::emit() {
       innerDims.push_back(dim);
       inner.push_back(updateSizes[windowDims[dim]]);
     }
-  SmallVector<Value> results = l.loops(outer, inputs, [&](ValueRange at, ValueRange carried) {
-    SmallVector<Value> start = windowStart(at);
-    Value fixed; // the part of the check that the window does not change
-    for (int64_t dim = 0; dim < inputRank; ++dim)
-      if (isIndexed(dim) && windowDims[dim] < 0) {
-        Value in = inside(start[dim], dim);
-        fixed = fixed ? arith::AndIOp::create(b, fixed, in).getResult() : in;
-      }
-    return guarded(fixed, carried, [&]() -> SmallVector<Value> {
-      if (!hasWindow)
-        return updateElement(at, start, carried);
-      if (!movesWindow)
-        return updateBox(at, start, carried);
-      return l.loops(inner, carried, [&](ValueRange offsets, ValueRange now) {
-        SmallVector<Value> position(start), from(updateRank);
-        for (auto [dim, index] : llvm::zip(scatterDims, at))
-          from[dim] = index;
-        Value moved;
-        for (auto [dim, offset] : llvm::zip(innerDims, offsets)) {
-          from[windowDims[dim]] = offset;
-          position[dim] = arith::AddIOp::create(b, start[dim], offset);
-          if (!isIndexed(dim))
-            continue;
-          Value in = inside(position[dim], dim);
-          moved = moved ? arith::AndIOp::create(b, moved, in).getResult() : in;
-        }
-        return guarded(moved, now, [&] { return updateElement(from, position, now); });
+  SmallVector<Value> results =
+      l.loops(outer, inputs, [&](ValueRange at, ValueRange carried) {
+        SmallVector<Value> start = windowStart(at);
+        Value fixed; // the part of the check that the window does not change
+        for (int64_t dim = 0; dim < inputRank; ++dim)
+          if (isIndexed(dim) && windowDims[dim] < 0) {
+            Value in = inside(start[dim], dim);
+            fixed =
+                fixed ? arith::AndIOp::create(b, fixed, in).getResult() : in;
+          }
+        return guarded(fixed, carried, [&]() -> SmallVector<Value> {
+          if (!hasWindow)
+            return updateElement(at, start, carried);
+          if (!movesWindow)
+            return updateBox(at, start, carried);
+          return l.loops(
+              inner, carried, [&](ValueRange offsets, ValueRange now) {
+                SmallVector<Value> position(start), from(updateRank);
+                for (auto [dim, index] : llvm::zip(scatterDims, at))
+                  from[dim] = index;
+                Value moved;
+                for (auto [dim, offset] : llvm::zip(innerDims, offsets)) {
+                  from[windowDims[dim]] = offset;
+                  position[dim] = arith::AddIOp::create(b, start[dim], offset);
+                  if (!isIndexed(dim))
+                    continue;
+                  Value in = inside(position[dim], dim);
+                  moved = moved
+                              ? arith::AndIOp::create(b, moved, in).getResult()
+                              : in;
+                }
+                return guarded(moved, now, [&] {
+                  return updateElement(from, position, now);
+                });
+              });
+        });
       });
-    });
-  });
   for (auto [result, value] : llvm::zip(op.getResults(), results))
     l.set(result, value);
   return success(ok);

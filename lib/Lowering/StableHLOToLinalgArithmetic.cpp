@@ -32,18 +32,22 @@ FloatType shardc::lowering::computeType(FloatType type) {
 // An f64 as the f32 next to it with an odd last bit, itself if it is one: what
 // is then rounded to fewer bits is rounded right, as if once.
 static Value roundToOdd(ScalarBuilder &b, Value value) {
-  Type narrow = b.getF32Type(), wide = value.getType(), integer = b.getI32Type();
+  Type narrow = b.getF32Type(), wide = value.getType(),
+       integer = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, narrow, value);
   Value back = arith::ExtFOp::create(b, wide, nearest);
   Value bits = arith::BitcastOp::create(b, integer, nearest);
   Value one = numberConstant(b, integer, 1);
-  Value backSize = math::AbsFOp::create(b, back), size = math::AbsFOp::create(b, value);
+  Value backSize = math::AbsFOp::create(b, back),
+        size = math::AbsFOp::create(b, value);
   // Towards zero first: magnitudes are ordered as their bits are.
-  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, backSize, size);
+  Value above =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, backSize, size);
   Value below = arith::SubIOp::create(b, bits, one);
   Value truncated = arith::SelectOp::create(b, above, below, bits);
   Value odd = arith::OrIOp::create(b, truncated, one);
-  Value inexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value inexact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
   Value chosen = arith::SelectOp::create(b, inexact, odd, bits);
   return arith::BitcastOp::create(b, narrow, chosen);
 }
@@ -51,7 +55,8 @@ static Value roundToOdd(ScalarBuilder &b, Value value) {
 Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
   if (value.getType() == type)
     return value;
-  unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  unsigned from = value.getType().getIntOrFloatBitWidth(),
+           to = type.getIntOrFloatBitWidth();
   if (from > 32 && to < 32)
     return castFloat(b, roundToOdd(b, value), type);
   if (from < to)
@@ -69,25 +74,40 @@ Value shardc::lowering::totalOrderKey(ScalarBuilder &b, Value value) {
   Value ones = arith::ConstantOp::create(
       b, b.getIntegerAttr(integer, APInt::getSignedMaxValue(width)));
   Value zero = numberConstant(b, integer, 0);
-  Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, zero);
+  Value negative =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, zero);
   Value flipped = arith::XOrIOp::create(b, bits, ones);
   return arith::SelectOp::create(b, negative, flipped, bits);
 }
 
-static Type sourceElement(Operation *op) { return elementType(op->getOperand(0).getType()); }
+static Type sourceElement(Operation *op) {
+  return elementType(op->getOperand(0).getType());
+}
 
 static Value unsupportedType(Operation *op) {
   op->emitOpError("unsupported for elements of type ") << sourceElement(op);
   return nullptr;
 }
 
+// A conversion that the program does not spell out. Where the results of one
+// such op are the operands of another, the two roundings between them may be
+// left out, as XLA leaves them out; those of `convert` stay.
+static Value castImplicitly(ScalarBuilder &b, Value value, Type type) {
+  Value cast = castFloat(b, value, type);
+  if (cast != value)
+    cast.getDefiningOp()->setAttr(
+        "fastmath", arith::FastMathFlagsAttr::get(
+                        b.getContext(), arith::FastMathFlags::contract));
+  return cast;
+}
+
 // Computes on floats, in f32 for narrower ones.
 template <typename Fn>
 static Value inComputeType(ScalarBuilder &b, ValueRange args, Fn fn) {
   auto type = cast<FloatType>(args[0].getType());
-  SmallVector<Value> wide =
-      llvm::map_to_vector(args, [&](Value v) { return castFloat(b, v, computeType(type)); });
-  return castFloat(b, fn(wide), type);
+  SmallVector<Value> wide = llvm::map_to_vector(
+      args, [&](Value v) { return castImplicitly(b, v, computeType(type)); });
+  return castImplicitly(b, fn(wide), type);
 }
 
 template <typename FloatOp>
@@ -99,53 +119,58 @@ static Value floatOp(ScalarBuilder &b, ValueRange args) {
 
 // A function of floats that is one op of the math dialect.
 template <typename StableOp, typename MathOp>
-static void addFunction(LoweringTable &table, ComplexFunction complex = nullptr) {
-  table.scalar<StableOp>([complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    if (isa<FloatType>(args[0].getType()))
-      return floatOp<MathOp>(b, args);
-    if (complex && isa<ComplexType>(args[0].getType()))
-      return complex(b, args);
-    return unsupportedType(op);
-  });
+static void addFunction(LoweringTable &table,
+                        ComplexFunction complex = nullptr) {
+  table.scalar<StableOp>(
+      [complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        if (isa<FloatType>(args[0].getType()))
+          return floatOp<MathOp>(b, args);
+        if (complex && isa<ComplexType>(args[0].getType()))
+          return complex(b, args);
+        return unsupportedType(op);
+      });
 }
 
 // An op with one form each for i1, integers, floats and complex numbers.
 template <typename StableOp, typename BoolOp, typename IntOp, typename FloatOp>
 static void addArith(LoweringTable &table, ComplexFunction complex) {
-  table.scalar<StableOp>([complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    Type type = args[0].getType();
-    if (type.isInteger(1))
-      return BoolOp::create(b, args[0], args[1]);
-    if (isa<IntegerType>(type))
-      return IntOp::create(b, args[0], args[1]);
-    if (isa<FloatType>(type))
-      return floatOp<FloatOp>(b, args);
-    return complex ? complex(b, args) : unsupportedType(op);
-  });
+  table.scalar<StableOp>(
+      [complex](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        Type type = args[0].getType();
+        if (type.isInteger(1))
+          return BoolOp::create(b, args[0], args[1]);
+        if (isa<IntegerType>(type))
+          return IntOp::create(b, args[0], args[1]);
+        if (isa<FloatType>(type))
+          return floatOp<FloatOp>(b, args);
+        return complex ? complex(b, args) : unsupportedType(op);
+      });
 }
 
 template <typename StableOp, typename ArithOp>
 static void addBits(LoweringTable &table) {
-  table.scalar<StableOp>([](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
-    return ArithOp::create(b, args[0], args[1]);
-  });
+  table.scalar<StableOp>(
+      [](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
+        return ArithOp::create(b, args[0], args[1]);
+      });
 }
 
-template <typename StableOp, typename SignedOp, typename UnsignedOp, typename BoolOp,
-          typename FloatOp>
+template <typename StableOp, typename SignedOp, typename UnsignedOp,
+          typename BoolOp, typename FloatOp>
 static void addExtremum(LoweringTable &table) {
-  table.scalar<StableOp>([](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
-    Type type = args[0].getType();
-    if (type.isInteger(1))
-      return BoolOp::create(b, args[0], args[1]);
-    if (isa<FloatType>(type))
-      return floatOp<FloatOp>(b, args);
-    if (!isa<IntegerType>(type))
-      return unsupportedType(op);
-    if (isUnsigned(sourceElement(op)))
-      return UnsignedOp::create(b, args[0], args[1]);
-    return SignedOp::create(b, args[0], args[1]);
-  });
+  table.scalar<StableOp>(
+      [](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        Type type = args[0].getType();
+        if (type.isInteger(1))
+          return BoolOp::create(b, args[0], args[1]);
+        if (isa<FloatType>(type))
+          return floatOp<FloatOp>(b, args);
+        if (!isa<IntegerType>(type))
+          return unsupportedType(op);
+        if (isUnsigned(sourceElement(op)))
+          return UnsignedOp::create(b, args[0], args[1]);
+        return SignedOp::create(b, args[0], args[1]);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,21 +179,25 @@ static void addExtremum(LoweringTable &table) {
 
 static Value allOnes(ScalarBuilder &b, Type type) {
   return arith::ConstantOp::create(
-      b, b.getIntegerAttr(type, APInt::getAllOnes(type.getIntOrFloatBitWidth())));
+      b,
+      b.getIntegerAttr(type, APInt::getAllOnes(type.getIntOrFloatBitWidth())));
 }
 
 // x / 0 is all ones and x % 0 is x; the smallest integer by -1 wraps.
-static Value divideIntegers(ScalarBuilder &b, Value lhs, Value rhs, bool isUnsigned, bool remainder) {
+static Value divideIntegers(ScalarBuilder &b, Value lhs, Value rhs,
+                            bool isUnsigned, bool remainder) {
   Type type = lhs.getType();
   Value zero = numberConstant(b, type, 0), one = numberConstant(b, type, 1);
   Value byZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rhs, zero);
   Value unsafe = byZero, overflow;
   if (!isUnsigned) {
     APInt smallest = APInt::getSignedMinValue(type.getIntOrFloatBitWidth());
-    Value lowest = arith::ConstantOp::create(b, b.getIntegerAttr(type, smallest));
-    Value isLowest = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, lowest);
-    Value byMinusOne =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rhs, allOnes(b, type));
+    Value lowest =
+        arith::ConstantOp::create(b, b.getIntegerAttr(type, smallest));
+    Value isLowest =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, lowest);
+    Value byMinusOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rhs,
+                                             allOnes(b, type));
     overflow = arith::AndIOp::create(b, isLowest, byMinusOne);
     unsafe = arith::OrIOp::create(b, unsafe, overflow);
   }
@@ -182,34 +211,41 @@ static Value divideIntegers(ScalarBuilder &b, Value lhs, Value rhs, bool isUnsig
                         : arith::DivSIOp::create(b, lhs, divisor).getResult();
   // By 1, the quotient of the overflowing case is right as it is, and so is
   // its remainder.
-  return arith::SelectOp::create(b, byZero, remainder ? lhs : allOnes(b, type), result);
+  return arith::SelectOp::create(b, byZero, remainder ? lhs : allOnes(b, type),
+                                 result);
 }
 
 // A shift by the width or more (or by a negative amount) gives what all bits
 // shifted out leave.
 template <typename ShiftOp>
-static Value shift(ScalarBuilder &b, Value value, Value amount, bool arithmetic) {
+static Value shift(ScalarBuilder &b, Value value, Value amount,
+                   bool arithmetic) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
-  Value bound = arith::ConstantOp::create(b, b.getIntegerAttr(type, APInt(width, width - 1)));
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, amount, bound);
+  Value bound = arith::ConstantOp::create(
+      b, b.getIntegerAttr(type, APInt(width, width - 1)));
+  Value inside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, amount, bound);
   Value safe = arith::SelectOp::create(b, inside, amount, bound);
   Value shifted = ShiftOp::create(b, value, safe);
   if (arithmetic)
     return shifted;
-  return arith::SelectOp::create(b, inside, shifted, numberConstant(b, type, 0));
+  return arith::SelectOp::create(b, inside, shifted,
+                                 numberConstant(b, type, 0));
 }
 
 template <typename StableOp, typename ShiftOp>
 static void addShift(LoweringTable &table, bool arithmetic) {
-  table.scalar<StableOp>([arithmetic](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
-    return shift<ShiftOp>(b, args[0], args[1], arithmetic);
-  });
+  table.scalar<StableOp>(
+      [arithmetic](ScalarBuilder &b, Operation *, ValueRange args) -> Value {
+        return shift<ShiftOp>(b, args[0], args[1], arithmetic);
+      });
 }
 
 // By squaring, one bit of the exponent a step. A negative exponent gives 0, but
 // for bases of magnitude one.
-static Value powerIntegers(ScalarBuilder &b, Value base, Value exponent, bool isUnsigned) {
+static Value powerIntegers(ScalarBuilder &b, Value base, Value exponent,
+                           bool isUnsigned) {
   Type type = base.getType();
   unsigned width = type.getIntOrFloatBitWidth();
   Value one = numberConstant(b, type, 1), zero = numberConstant(b, type, 0);
@@ -218,7 +254,8 @@ static Value powerIntegers(ScalarBuilder &b, Value base, Value exponent, bool is
     Value mask = arith::ConstantOp::create(
         b, b.getIntegerAttr(type, APInt::getOneBitSet(width, bit)));
     Value chosen = arith::AndIOp::create(b, exponent, mask);
-    Value isSet = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, chosen, zero);
+    Value isSet =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, chosen, zero);
     Value times = arith::MulIOp::create(b, result, square);
     result = arith::SelectOp::create(b, isSet, times, result);
     if (bit + 1 < width)
@@ -227,9 +264,11 @@ static Value powerIntegers(ScalarBuilder &b, Value base, Value exponent, bool is
   if (isUnsigned)
     return result;
   // For |base| = 1 the bits of a negative exponent give the right sign.
-  Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero);
+  Value negative =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero);
   Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, base, one);
-  Value isMinusOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, base, allOnes(b, type));
+  Value isMinusOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, base,
+                                           allOnes(b, type));
   Value unit = arith::OrIOp::create(b, isOne, isMinusOne);
   Value kept = arith::SelectOp::create(b, unit, result, zero);
   return arith::SelectOp::create(b, negative, kept, result);
@@ -270,7 +309,8 @@ static Value sign(ScalarBuilder &b, Operation *op, ValueRange args) {
       Value none = numberConstant(b, wide[0].getType(), 0);
       Value one = numberConstant(b, wide[0].getType(), 1);
       // Neither above nor below zero: zeros keep their sign, NaN stays.
-      Value isSigned = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, wide[0], none);
+      Value isSigned =
+          arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, wide[0], none);
       Value unit = math::CopySignOp::create(b, one, wide[0]);
       return arith::SelectOp::create(b, isSigned, unit, wide[0]);
     });
@@ -278,7 +318,8 @@ static Value sign(ScalarBuilder &b, Operation *op, ValueRange args) {
   Value isZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, zero);
   Value unit = one;
   if (!isUnsigned(sourceElement(op))) {
-    Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, zero);
+    Value negative =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, zero);
     unit = arith::SelectOp::create(b, negative, allOnes(b, type), one);
   }
   return arith::SelectOp::create(b, isZero, zero, unit);
@@ -290,7 +331,8 @@ static Value divide(ScalarBuilder &b, Operation *op, ValueRange args) {
     return floatOp<arith::DivFOp>(b, args);
   if (isa<ComplexType>(type))
     return complexDivide(b, args);
-  return divideIntegers(b, args[0], args[1], isUnsigned(sourceElement(op)), false);
+  return divideIntegers(b, args[0], args[1], isUnsigned(sourceElement(op)),
+                        false);
 }
 
 static Value remainderOf(ScalarBuilder &b, Operation *op, ValueRange args) {
@@ -299,7 +341,8 @@ static Value remainderOf(ScalarBuilder &b, Operation *op, ValueRange args) {
     return floatOp<arith::RemFOp>(b, args);
   if (isa<ComplexType>(type))
     return unsupportedType(op);
-  return divideIntegers(b, args[0], args[1], isUnsigned(sourceElement(op)), true);
+  return divideIntegers(b, args[0], args[1], isUnsigned(sourceElement(op)),
+                        true);
 }
 
 static Value power(ScalarBuilder &b, Operation *op, ValueRange args) {
@@ -342,8 +385,10 @@ static Value isFinite(ScalarBuilder &b, Operation *, ValueRange args) {
   auto type = cast<FloatType>(args[0].getType());
   Value wide = castFloat(b, args[0], computeType(type));
   Value magnitude = math::AbsFOp::create(b, wide);
-  Value infinity = numberConstant(b, wide.getType(), std::numeric_limits<double>::infinity());
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude, infinity);
+  Value infinity = numberConstant(b, wide.getType(),
+                                  std::numeric_limits<double>::infinity());
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude,
+                               infinity);
 }
 
 static Value bitNot(ScalarBuilder &b, Operation *, ValueRange args) {
@@ -379,7 +424,8 @@ static Value reducePrecision(ScalarBuilder &b, Operation *op, ValueRange args) {
   auto type = cast<FloatType>(args[0].getType());
   int64_t width = type.getWidth(), mantissa = type.getFPMantissaWidth() - 1;
   int64_t exponent = width - 1 - mantissa;
-  int64_t toMantissa = reduce.getMantissaBits(), toExponent = reduce.getExponentBits();
+  int64_t toMantissa = reduce.getMantissaBits(),
+          toExponent = reduce.getExponentBits();
   Type integer = b.getIntegerType(width);
   auto constant = [&](APInt value) -> Value {
     return arith::ConstantOp::create(b, b.getIntegerAttr(integer, value));
@@ -400,12 +446,15 @@ static Value reducePrecision(ScalarBuilder &b, Operation *op, ValueRange args) {
     int64_t toBias = (int64_t(1) << (toExponent - 1)) - 1;
     APInt exponentMask = APInt::getBitsSet(width, mantissa, width - 1);
     Value field = arith::AndIOp::create(b, x, constant(exponentMask));
-    Value sign = arith::AndIOp::create(b, x, constant(APInt::getSignMask(width)));
+    Value sign =
+        arith::AndIOp::create(b, x, constant(APInt::getSignMask(width)));
     Value infinity = arith::OrIOp::create(b, sign, constant(exponentMask));
     Value most = constant(APInt(width, bias + toBias).shl(mantissa));
     Value least = constant(APInt(width, bias - toBias).shl(mantissa));
-    Value over = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, field, most);
-    Value under = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, field, least);
+    Value over =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, field, most);
+    Value under =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, field, least);
     x = arith::SelectOp::create(b, over, infinity, x);
     x = arith::SelectOp::create(b, under, sign, x);
   }
@@ -426,14 +475,19 @@ static Value countBits(ScalarBuilder &b, Operation *, ValueRange args) {
 
 void shardc::lowering::addArithmetic(LoweringTable &table) {
   using namespace stablehlo;
-  addArith<AddOp, arith::OrIOp, arith::AddIOp, arith::AddFOp>(table, complexAdd);
-  addArith<SubtractOp, arith::XOrIOp, arith::SubIOp, arith::SubFOp>(table, complexSubtract);
-  addArith<MulOp, arith::AndIOp, arith::MulIOp, arith::MulFOp>(table, complexMultiply);
+  addArith<AddOp, arith::OrIOp, arith::AddIOp, arith::AddFOp>(table,
+                                                              complexAdd);
+  addArith<SubtractOp, arith::XOrIOp, arith::SubIOp, arith::SubFOp>(
+      table, complexSubtract);
+  addArith<MulOp, arith::AndIOp, arith::MulIOp, arith::MulFOp>(table,
+                                                               complexMultiply);
   addBits<AndOp, arith::AndIOp>(table);
   addBits<OrOp, arith::OrIOp>(table);
   addBits<XorOp, arith::XOrIOp>(table);
-  addExtremum<MaxOp, arith::MaxSIOp, arith::MaxUIOp, arith::OrIOp, arith::MaximumFOp>(table);
-  addExtremum<MinOp, arith::MinSIOp, arith::MinUIOp, arith::AndIOp, arith::MinimumFOp>(table);
+  addExtremum<MaxOp, arith::MaxSIOp, arith::MaxUIOp, arith::OrIOp,
+              arith::MaximumFOp>(table);
+  addExtremum<MinOp, arith::MinSIOp, arith::MinUIOp, arith::AndIOp,
+              arith::MinimumFOp>(table);
   addShift<ShiftLeftOp, arith::ShLIOp>(table, false);
   addShift<ShiftRightLogicalOp, arith::ShRUIOp>(table, false);
   addShift<ShiftRightArithmeticOp, arith::ShRSIOp>(table, true);

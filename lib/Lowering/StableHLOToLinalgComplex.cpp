@@ -6,8 +6,8 @@
 // complex division" (1962).
 //
 //===----------------------------------------------------------------------===//
-#include "ScalarMath.h"
 #include "StableHLOToLinalgComplex.h"
+#include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
@@ -22,10 +22,12 @@ struct Complex {
 
   static Complex of(ScalarBuilder &b, Value value) {
     Type part = cast<ComplexType>(value.getType()).getElementType();
-    return {{&b, complex::ReOp::create(b, part, value)}, {&b, complex::ImOp::create(b, part, value)}};
+    return {{&b, complex::ReOp::create(b, part, value)},
+            {&b, complex::ImOp::create(b, part, value)}};
   }
   Value value() const {
-    return complex::CreateOp::create(*re.b, ComplexType::get(re.v.getType()), re.v, im.v);
+    return complex::CreateOp::create(*re.b, ComplexType::get(re.v.getType()),
+                                     re.v, im.v);
   }
 };
 
@@ -47,19 +49,23 @@ static Real modulus(Complex x) {
   Real zero = a.of(0), infinity = a.of(INFINITY);
   // 0/0 and inf/inf.
   length = choose(compare(arith::CmpFPredicate::OEQ, most, zero), zero, length);
-  Value isInfinite = arith::OrIOp::create(*a.b, compare(arith::CmpFPredicate::OEQ, a, infinity),
-                                          compare(arith::CmpFPredicate::OEQ, c, infinity));
+  Value isInfinite = arith::OrIOp::create(
+      *a.b, compare(arith::CmpFPredicate::OEQ, a, infinity),
+      compare(arith::CmpFPredicate::OEQ, c, infinity));
   return choose(isInfinite, infinity, length);
 }
 
 // Smith's: divides by the larger part first.
 static Complex divide(Complex x, Complex y) {
   Real ratio1 = y.im / y.re, below1 = y.re + y.im * ratio1;
-  Complex byReal = {(x.re + x.im * ratio1) / below1, (x.im - x.re * ratio1) / below1};
+  Complex byReal = {(x.re + x.im * ratio1) / below1,
+                    (x.im - x.re * ratio1) / below1};
   Real ratio2 = y.re / y.im, below2 = y.im + y.re * ratio2;
-  Complex byImaginary = {(x.re * ratio2 + x.im) / below2, (x.im * ratio2 - x.re) / below2};
+  Complex byImaginary = {(x.re * ratio2 + x.im) / below2,
+                         (x.im * ratio2 - x.re) / below2};
   Complex result =
-      choose(compare(arith::CmpFPredicate::OGE, abs(y.re), abs(y.im)), byReal, byImaginary);
+      choose(compare(arith::CmpFPredicate::OGE, abs(y.re), abs(y.im)), byReal,
+             byImaginary);
   // By zero: each part by the signed zero.
   Real zero = y.re.of(0);
   Value noRe = compare(arith::CmpFPredicate::OEQ, y.re, zero);
@@ -84,8 +90,9 @@ static Complex logarithm(Complex x) {
   Real one = a.of(1);
   Real nearby = log1p((most - one) * (most + one) + least * least) * a.of(0.5);
   Real length = log(modulus(x));
-  Value isNear = arith::AndIOp::create(*a.b, compare(arith::CmpFPredicate::OGT, most, a.of(0.5)),
-                                       compare(arith::CmpFPredicate::OLT, most, a.of(2)));
+  Value isNear = arith::AndIOp::create(
+      *a.b, compare(arith::CmpFPredicate::OGT, most, a.of(0.5)),
+      compare(arith::CmpFPredicate::OLT, most, a.of(2)));
   return {choose(isNear, nearby, length), atan2(x.im, x.re)};
 }
 
@@ -120,7 +127,8 @@ static Real sinhOf(Real x) {
   Real e = expm1(x);
   Real near = (e + e / (e + x.of(1))) * x.of(0.5);
   Real far = exp(abs(x) + x.of(-0.6931471805599453));
-  return choose(compare(arith::CmpFPredicate::OGT, abs(x), x.of(30)), copySign(far, x), near);
+  return choose(compare(arith::CmpFPredicate::OGT, abs(x), x.of(30)),
+                copySign(far, x), near);
 }
 
 // tanh(x + iy) = (t(1 + s²) + i s) / (1 + t²s²) with s = tan y, t = tanh x,
@@ -141,15 +149,15 @@ static Complex cosine(Complex x) {
   return {cos(x.re) * coshOf(x.im), -(sin(x.re) * sinhOf(x.im))};
 }
 
-#define UNARY(name, expression)                                                                    \
-  Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {                                \
-    Complex x = Complex::of(b, args[0]);                                                           \
-    return expression;                                                                             \
+#define UNARY(name, expression)                                                \
+  Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {            \
+    Complex x = Complex::of(b, args[0]);                                       \
+    return expression;                                                         \
   }
-#define BINARY(name, expression)                                                                   \
-  Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {                                \
-    Complex x = Complex::of(b, args[0]), y = Complex::of(b, args[1]);                              \
-    return expression;                                                                             \
+#define BINARY(name, expression)                                               \
+  Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {            \
+    Complex x = Complex::of(b, args[0]), y = Complex::of(b, args[1]);          \
+    return expression;                                                         \
   }
 
 BINARY(complexAdd, (Complex{x.re + y.re, x.im + y.im}).value())
@@ -164,22 +172,24 @@ UNARY(complexSqrt, squareRoot(x).value())
 UNARY(complexSine, sine(x).value())
 UNARY(complexCosine, cosine(x).value())
 UNARY(complexTan, divide(sine(x), cosine(x)).value())
-UNARY(complexSinh, (Complex{sinhOf(x.re) * cos(x.im), coshOf(x.re) * sin(x.im)}).value())
-UNARY(complexCosh, (Complex{coshOf(x.re) * cos(x.im), sinhOf(x.re) * sin(x.im)}).value())
+UNARY(complexSinh,
+      (Complex{sinhOf(x.re) * cos(x.im), coshOf(x.re) * sin(x.im)}).value())
+UNARY(complexCosh,
+      (Complex{coshOf(x.re) * cos(x.im), sinhOf(x.re) * sin(x.im)}).value())
 UNARY(complexConjugate, (Complex{x.re, -x.im}).value())
 UNARY(complexTanh, hyperbolicTangent(x).value())
-UNARY(complexLogistic,
-      divide({x.re.of(1), x.re.of(0)},
-             [&] {
-               Complex e = exponential({-x.re, -x.im});
-               return Complex{e.re + x.re.of(1), e.im};
-             }())
-          .value())
+UNARY(complexLogistic, divide({x.re.of(1), x.re.of(0)},
+                              [&] {
+                                Complex e = exponential({-x.re, -x.im});
+                                return Complex{e.re + x.re.of(1), e.im};
+                              }())
+                           .value())
 
 // Its cut has two sides, in XLA too, though that of the square root has one.
 Value shardc::lowering::complexRsqrt(ScalarBuilder &b, ValueRange args) {
   Complex x = Complex::of(b, args[0]);
-  return divide({x.re.of(1), x.re.of(0)}, squareRoot(x, /*belowCut=*/true)).value();
+  return divide({x.re.of(1), x.re.of(0)}, squareRoot(x, /*belowCut=*/true))
+      .value();
 }
 
 Value shardc::lowering::complexSign(ScalarBuilder &b, ValueRange args) {
@@ -218,10 +228,10 @@ Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) {
   Complex result = exponential(multiply(y, logarithm(x)));
   Real zero = x.re.of(0), one = x.re.of(1);
   auto isZero = [&](Complex z) -> Value {
-    return arith::AndIOp::create(b, compare(arith::CmpFPredicate::OEQ, z.re, zero),
-                                 compare(arith::CmpFPredicate::OEQ, z.im, zero));
+    return arith::AndIOp::create(
+        b, compare(arith::CmpFPredicate::OEQ, z.re, zero),
+        compare(arith::CmpFPredicate::OEQ, z.im, zero));
   };
   result = choose(isZero(x), Complex{zero, zero}, result);
   return choose(isZero(y), Complex{one, zero}, result).value();
 }
-

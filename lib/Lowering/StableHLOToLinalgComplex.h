@@ -12,11 +12,14 @@
 
 namespace shardc::lowering {
 
-using ComplexFunction = mlir::Value (*)(mlir::ImplicitLocOpBuilder &, mlir::ValueRange);
+using ComplexFunction = mlir::Value (*)(mlir::ImplicitLocOpBuilder &,
+                                        mlir::ValueRange);
 
 mlir::Value complexAdd(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
-mlir::Value complexSubtract(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
-mlir::Value complexMultiply(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexSubtract(mlir::ImplicitLocOpBuilder &b,
+                            mlir::ValueRange args);
+mlir::Value complexMultiply(mlir::ImplicitLocOpBuilder &b,
+                            mlir::ValueRange args);
 mlir::Value complexDivide(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexPower(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexNegate(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
@@ -33,8 +36,10 @@ mlir::Value complexTan(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexTanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexSinh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexCosh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
-mlir::Value complexConjugate(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
-mlir::Value complexLogistic(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexConjugate(mlir::ImplicitLocOpBuilder &b,
+                             mlir::ValueRange args);
+mlir::Value complexLogistic(mlir::ImplicitLocOpBuilder &b,
+                            mlir::ValueRange args);
 /// The modulus, a float.
 mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 

@@ -25,7 +25,8 @@ static Type accumulatorType(Type type) {
 
 // An operand's element in the type of the accumulator. The real part of a
 // complex accumulator is no case: both operands are complex then.
-static Value widen(ImplicitLocOpBuilder &b, Value value, Type source, Type target) {
+static Value widen(ImplicitLocOpBuilder &b, Value value, Type source,
+                   Type target) {
   Type type = value.getType();
   if (type == target)
     return value;
@@ -33,12 +34,14 @@ static Value widen(ImplicitLocOpBuilder &b, Value value, Type source, Type targe
     return castFloat(b, value, target);
   if (auto integer = dyn_cast<IntegerType>(type)) {
     if (isa<FloatType>(target))
-      return isUnsigned(source) ? arith::UIToFPOp::create(b, target, value).getResult()
-                                : arith::SIToFPOp::create(b, target, value).getResult();
+      return isUnsigned(source)
+                 ? arith::UIToFPOp::create(b, target, value).getResult()
+                 : arith::SIToFPOp::create(b, target, value).getResult();
     if (integer.getWidth() > target.getIntOrFloatBitWidth())
       return arith::TruncIOp::create(b, target, value);
-    return isUnsigned(source) ? arith::ExtUIOp::create(b, target, value).getResult()
-                              : arith::ExtSIOp::create(b, target, value).getResult();
+    return isUnsigned(source)
+               ? arith::ExtUIOp::create(b, target, value).getResult()
+               : arith::ExtSIOp::create(b, target, value).getResult();
   }
   return nullptr;
 }
@@ -67,7 +70,8 @@ static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
 
 // Sum of products over `maps`, of element type `element`; null after an error.
 static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
-                      ArrayRef<OpFoldResult> sizes, Type element, ArrayRef<AffineMap> maps,
+                      ArrayRef<OpFoldResult> sizes, Type element,
+                      ArrayRef<AffineMap> maps,
                       ArrayRef<utils::IteratorType> iterators) {
   ImplicitLocOpBuilder &b = l.b;
   Type accumulator = accumulatorType(element);
@@ -76,7 +80,8 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
   bool ok = true;
   // An outer product adds nothing up: it is elementwise, and writes only.
   bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
-  Value start = sums ? l.filled(sizes, l.zero(accumulator)) : l.empty(sizes, accumulator);
+  Value start =
+      sums ? l.filled(sizes, l.zero(accumulator)) : l.empty(sizes, accumulator);
   Value sum = l.generic({lhs, rhs}, start, maps, iterators,
                         [&](ValueRange args) -> SmallVector<Value> {
                           Value x = widen(b, args[0], lhsSource, accumulator);
@@ -95,9 +100,10 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
   }
   if (accumulator == element)
     return sum;
-  return l.map(sum, l.empty(sizes, element), [&](ValueRange args) -> SmallVector<Value> {
-    return {castFloat(b, args[0], element)};
-  });
+  return l.map(sum, l.empty(sizes, element),
+               [&](ValueRange args) -> SmallVector<Value> {
+                 return {castFloat(b, args[0], element)};
+               });
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,19 +112,22 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
 
 // A map from loops to the operand behind a view: `loops[i]` is the loop of the
 // operand's dim i, before the view.
-static AffineMap operandMap(const View &view, ArrayRef<unsigned> loops, unsigned count,
-                            MLIRContext *ctx) {
+static AffineMap operandMap(const View &view, ArrayRef<unsigned> loops,
+                            unsigned count, MLIRContext *ctx) {
   SmallVector<AffineExpr> exprs;
   for (int64_t dim : view.dims)
     exprs.push_back(getAffineDimExpr(loops[dim], ctx));
   return AffineMap::get(count, 0, exprs, ctx);
 }
 
-static LogicalResult lowerDot(Lowerer &l, Operation *op, ArrayRef<int64_t> lhsBatch,
-                              ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContracting,
+static LogicalResult lowerDot(Lowerer &l, Operation *op,
+                              ArrayRef<int64_t> lhsBatch,
+                              ArrayRef<int64_t> rhsBatch,
+                              ArrayRef<int64_t> lhsContracting,
                               ArrayRef<int64_t> rhsContracting) {
   MLIRContext *ctx = l.b.getContext();
-  Value lhs = op->getOperand(0), rhs = op->getOperand(1), result = op->getResult(0);
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1),
+        result = op->getResult(0);
   auto type = cast<RankedTensorType>(signlessType(result.getType()));
   int64_t lhsRank = cast<RankedTensorType>(lhs.getType()).getRank();
   int64_t rhsRank = cast<RankedTensorType>(rhs.getType()).getRank();
@@ -132,12 +141,14 @@ static LogicalResult lowerDot(Lowerer &l, Operation *op, ArrayRef<int64_t> lhsBa
     lhsLoops[i] = rhsLoops[j] = loop++;
   }
   for (int64_t i = 0; i < lhsRank; ++i)
-    if (!llvm::is_contained(lhsBatch, i) && !llvm::is_contained(lhsContracting, i)) {
+    if (!llvm::is_contained(lhsBatch, i) &&
+        !llvm::is_contained(lhsContracting, i)) {
       sizes.push_back(l.size(lhsTensor, i));
       lhsLoops[i] = loop++;
     }
   for (int64_t j = 0; j < rhsRank; ++j)
-    if (!llvm::is_contained(rhsBatch, j) && !llvm::is_contained(rhsContracting, j)) {
+    if (!llvm::is_contained(rhsBatch, j) &&
+        !llvm::is_contained(rhsContracting, j)) {
       sizes.push_back(l.size(rhsTensor, j));
       rhsLoops[j] = loop++;
     }
@@ -149,10 +160,11 @@ static LogicalResult lowerDot(Lowerer &l, Operation *op, ArrayRef<int64_t> lhsBa
 
   View lhsView = l.view(lhs, /*throughBroadcasts=*/false);
   View rhsView = l.view(rhs, /*throughBroadcasts=*/false);
-  SmallVector<AffineMap> maps = {
-      operandMap(lhsView, lhsLoops, count, ctx), operandMap(rhsView, rhsLoops, count, ctx),
-      leadingDims(count, type.getRank(), ctx)};
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  SmallVector<AffineMap> maps = {operandMap(lhsView, lhsLoops, count, ctx),
+                                 operandMap(rhsView, rhsLoops, count, ctx),
+                                 leadingDims(count, type.getRank(), ctx)};
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
   iterators.append(lhsContracting.size(), utils::IteratorType::reduction);
   Value sum = contract(l, op, l.viewBase(lhsView), l.viewBase(rhsView), sizes,
                        type.getElementType(), maps, iterators);
@@ -164,8 +176,9 @@ static LogicalResult lowerDot(Lowerer &l, Operation *op, ArrayRef<int64_t> lhsBa
 
 static LogicalResult lowerDotGeneral(Lowerer &l, stablehlo::DotGeneralOp op) {
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
-  return lowerDot(l, op, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
-                  dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
+  return lowerDot(
+      l, op, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
+      dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
 }
 
 static LogicalResult lowerPlainDot(Lowerer &l, stablehlo::DotOp op) {
@@ -205,10 +218,12 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
   if (!reversed.empty())
     rhs = l.reverse(rhs, reversed);
 
-  int64_t featureGroups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
+  int64_t featureGroups = op.getFeatureGroupCount(),
+          batchGroups = op.getBatchGroupCount();
   int64_t groups = featureGroups * batchGroups;
   bool grouped = groups > 1;
-  int64_t outBatch = dims.getOutputBatchDimension(), outFeature = dims.getOutputFeatureDimension();
+  int64_t outBatch = dims.getOutputBatchDimension(),
+          outFeature = dims.getOutputFeatureDimension();
 
   // Loops: the result's dims in their order, the group before its feature dim;
   // then the window, then input features.
@@ -222,32 +237,37 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
       sizes.push_back(b.getIndexAttr(groups));
     }
     outLoops[dim] = b.getAffineDimExpr(loop++);
-    sizes.push_back(type.isDynamicDim(dim) ? OpFoldResult()
-                                           : b.getIndexAttr(type.getDimSize(dim)));
+    sizes.push_back(type.isDynamicDim(dim)
+                        ? OpFoldResult()
+                        : b.getIndexAttr(type.getDimSize(dim)));
   }
   unsigned parallel = loop;
   auto setSize = [&](int64_t dim, OpFoldResult size) {
     sizes[cast<AffineDimExpr>(outLoops[dim]).getPosition()] = size;
   };
   AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
-  setSize(outFeature, l.affine(s0.floorDiv(groups),
-                               l.size(rhs, dims.getKernelOutputFeatureDimension())));
+  setSize(outFeature,
+          l.affine(s0.floorDiv(groups),
+                   l.size(rhs, dims.getKernelOutputFeatureDimension())));
   if (type.isDynamicDim(outBatch))
     setSize(outBatch, l.affine(s0.floorDiv(batchGroups),
                                l.size(lhs, dims.getInputBatchDimension())));
 
   SmallVector<AffineExpr> lhsExprs(rank), rhsExprs(rank);
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t in = dims.getInputSpatialDimensions()[i], out = dims.getOutputSpatialDimensions()[i];
+    int64_t in = dims.getInputSpatialDimensions()[i],
+            out = dims.getOutputSpatialDimensions()[i];
     int64_t window = dims.getKernelSpatialDimensions()[i];
     AffineExpr k = b.getAffineDimExpr(loop++);
     lhsExprs[in] = outLoops[out] * strides[i] + k * dilations[i];
     rhsExprs[window] = k;
     if (type.isDynamicDim(out)) {
-      OpFoldResult extent = l.affine((s0 - (s1 - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1,
-                                     {l.size(lhs, in), l.size(rhs, window)});
+      OpFoldResult extent =
+          l.affine((s0 - (s1 - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1,
+                   {l.size(lhs, in), l.size(rhs, window)});
       if (!getConstantIntValue(extent))
-        extent = arith::MaxSIOp::create(b, l.value(extent), l.index(0)).getResult();
+        extent =
+            arith::MaxSIOp::create(b, l.value(extent), l.index(0)).getResult();
       setSize(out, extent);
     }
   }
@@ -263,7 +283,8 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
     lhs = l.splitDim(lhs, split, groups);
     lhsExprs.insert(lhsExprs.begin() + split, group);
     rhs = l.splitDim(rhs, dims.getKernelOutputFeatureDimension(), groups);
-    rhsExprs.insert(rhsExprs.begin() + dims.getKernelOutputFeatureDimension(), group);
+    rhsExprs.insert(rhsExprs.begin() + dims.getKernelOutputFeatureDimension(),
+                    group);
     outExprs.insert(outExprs.begin() + outFeature, group);
   }
 
@@ -271,9 +292,11 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
   SmallVector<AffineMap> maps = {AffineMap::get(loop, 0, lhsExprs, ctx),
                                  AffineMap::get(loop, 0, rhsExprs, ctx),
                                  AffineMap::get(loop, 0, outExprs, ctx)};
-  SmallVector<utils::IteratorType> iterators(parallel, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(parallel,
+                                             utils::IteratorType::parallel);
   iterators.append(loop - parallel, utils::IteratorType::reduction);
-  Value sum = contract(l, op, lhs, rhs, sizes, type.getElementType(), maps, iterators);
+  Value sum =
+      contract(l, op, lhs, rhs, sizes, type.getElementType(), maps, iterators);
   if (!sum)
     return failure();
   if (grouped) {

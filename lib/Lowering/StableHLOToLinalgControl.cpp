@@ -14,7 +14,8 @@ using namespace shardc;
 using namespace shardc::lowering;
 
 // What the region's terminator carries on, emitted after its ops.
-static FailureOr<SmallVector<Value>> lowerBody(Lowerer &l, Region &region, ValueRange args) {
+static FailureOr<SmallVector<Value>> lowerBody(Lowerer &l, Region &region,
+                                               ValueRange args) {
   Block &block = region.front();
   Location loc = l.b.getLoc();
   for (auto [arg, value] : llvm::zip(block.getArguments(), args))
@@ -53,37 +54,47 @@ static std::optional<int64_t> constantOf(Value source) {
 
 static std::optional<Counting> matchCounting(stablehlo::WhileOp op) {
   Block &cond = op.getCond().front(), &body = op.getBody().front();
-  auto compare = cond.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
-  if (!compare || compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
+  auto compare =
+      cond.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  if (!compare ||
+      compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
     return std::nullopt;
   auto counter = dyn_cast<BlockArgument>(compare.getLhs());
-  if (!counter || counter.getOwner() != &cond || isUnsigned(counter.getType()) ||
+  if (!counter || counter.getOwner() != &cond ||
+      isUnsigned(counter.getType()) ||
       !isa<IntegerType>(elementType(counter.getType())))
     return std::nullopt;
   Value bound = compare.getRhs();
   // The bound is known before the loop: defined outside, or a constant inside,
   // or carried along unchanged.
-  if (auto arg = dyn_cast<BlockArgument>(bound); arg && arg.getOwner() == &cond) {
+  if (auto arg = dyn_cast<BlockArgument>(bound);
+      arg && arg.getOwner() == &cond) {
     if (body.getTerminator()->getOperand(arg.getArgNumber()) !=
         body.getArgument(arg.getArgNumber()))
       return std::nullopt;
     bound = op.getOperands()[arg.getArgNumber()];
-  } else if (op.getCond().isAncestor(bound.getParentRegion()) && !constantOf(bound)) {
+  } else if (op.getCond().isAncestor(bound.getParentRegion()) &&
+             !constantOf(bound)) {
     return std::nullopt;
   }
   unsigned number = counter.getArgNumber();
-  auto add = body.getTerminator()->getOperand(number).getDefiningOp<stablehlo::AddOp>();
+  auto add = body.getTerminator()
+                 ->getOperand(number)
+                 .getDefiningOp<stablehlo::AddOp>();
   if (!add)
     return std::nullopt;
   Value self = body.getArgument(number);
-  Value other = add.getLhs() == self ? add.getRhs() : add.getRhs() == self ? add.getLhs() : Value();
+  Value other = add.getLhs() == self   ? add.getRhs()
+                : add.getRhs() == self ? add.getLhs()
+                                       : Value();
   std::optional<int64_t> step = other ? constantOf(other) : std::nullopt;
   if (!step || *step <= 0)
     return std::nullopt;
   return Counting{number, bound, *step};
 }
 
-static LogicalResult lowerCounting(Lowerer &l, stablehlo::WhileOp op, const Counting &counting) {
+static LogicalResult lowerCounting(Lowerer &l, stablehlo::WhileOp op,
+                                   const Counting &counting) {
   ImplicitLocOpBuilder &b = l.b;
   SmallVector<Value> init;
   for (auto [i, operand] : llvm::enumerate(op.getOperands()))
@@ -93,9 +104,12 @@ static LogicalResult lowerCounting(Lowerer &l, stablehlo::WhileOp op, const Coun
   Type type = from.getType();
   // A constant inside the condition is not lowered yet.
   auto known = constantOf(counting.bound);
-  Value to = known ? arith::ConstantOp::create(b, b.getIntegerAttr(type, *known)).getResult()
-                   : l.scalar(counting.bound);
-  Value step = arith::ConstantOp::create(b, b.getIntegerAttr(type, counting.step));
+  Value to = known
+                 ? arith::ConstantOp::create(b, b.getIntegerAttr(type, *known))
+                       .getResult()
+                 : l.scalar(counting.bound);
+  Value step =
+      arith::ConstantOp::create(b, b.getIntegerAttr(type, counting.step));
   auto loop = scf::ForOp::create(b, from, to, step, init);
   bool ok = true;
   {
@@ -122,8 +136,9 @@ static LogicalResult lowerCounting(Lowerer &l, stablehlo::WhileOp op, const Coun
   // The counter's last value: the first that is not below the bound.
   Value last = to;
   if (!op.getResults()[counting.counter].use_empty()) {
-    Value zero = l.zero(type), stepMinusOne = arith::ConstantOp::create(
-                                   b, b.getIntegerAttr(type, counting.step - 1));
+    Value zero = l.zero(type),
+          stepMinusOne = arith::ConstantOp::create(
+              b, b.getIntegerAttr(type, counting.step - 1));
     Value distance = arith::SubIOp::create(b, to, from);
     distance = arith::MaxSIOp::create(b, distance, zero);
     Value rounded = arith::AddIOp::create(b, distance, stepMinusOne);
@@ -142,9 +157,10 @@ static LogicalResult lowerWhile(Lowerer &l, stablehlo::WhileOp op) {
   if (auto counting = matchCounting(op))
     return lowerCounting(l, op, *counting);
   ImplicitLocOpBuilder &b = l.b;
-  SmallVector<Value> init =
-      llvm::map_to_vector(op.getOperands(), [&](Value v) { return l.carried(v); });
-  SmallVector<Type> types = llvm::map_to_vector(init, [](Value v) { return v.getType(); });
+  SmallVector<Value> init = llvm::map_to_vector(
+      op.getOperands(), [&](Value v) { return l.carried(v); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(init, [](Value v) { return v.getType(); });
   SmallVector<Location> locs(types.size(), op.getLoc());
   auto loop = scf::WhileOp::create(b, types, init);
   OpBuilder::InsertionGuard guard(b);
@@ -179,7 +195,8 @@ static LogicalResult lowerBranch(Lowerer &l, Region &from, Region &to) {
 }
 
 static SmallVector<Type> resultTypes(Lowerer &l, Operation *op) {
-  return llvm::map_to_vector(op->getResults(), [&](Value v) { return l.carriedType(v); });
+  return llvm::map_to_vector(op->getResults(),
+                             [&](Value v) { return l.carriedType(v); });
 }
 
 // Out of range, on either side: the last branch, which is the default.
@@ -188,8 +205,10 @@ static LogicalResult lowerCase(Lowerer &l, stablehlo::CaseOp op) {
   Value index = l.toIndex(l.scalar(op.getIndex()), op.getIndex().getType());
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(0, op.getBranches().size() - 1));
-  auto twin = scf::IndexSwitchOp::create(b, resultTypes(l, op), index, cases, cases.size());
-  for (auto [branch, region] : llvm::zip(op.getBranches().drop_back(), twin.getCaseRegions()))
+  auto twin = scf::IndexSwitchOp::create(b, resultTypes(l, op), index, cases,
+                                         cases.size());
+  for (auto [branch, region] :
+       llvm::zip(op.getBranches().drop_back(), twin.getCaseRegions()))
     if (failed(lowerBranch(l, branch, region)))
       return failure();
   if (failed(lowerBranch(l, op.getBranches().back(), twin.getDefaultRegion())))
@@ -201,8 +220,8 @@ static LogicalResult lowerCase(Lowerer &l, stablehlo::CaseOp op) {
 
 static LogicalResult lowerIf(Lowerer &l, stablehlo::IfOp op) {
   ImplicitLocOpBuilder &b = l.b;
-  OperationState state(op.getLoc(), scf::IfOp::getOperationName(), l.scalar(op.getPred()),
-                       resultTypes(l, op));
+  OperationState state(op.getLoc(), scf::IfOp::getOperationName(),
+                       l.scalar(op.getPred()), resultTypes(l, op));
   state.addRegion();
   state.addRegion();
   auto twin = cast<scf::IfOp>(b.create(state));
@@ -221,8 +240,8 @@ static LogicalResult lowerIf(Lowerer &l, stablehlo::IfOp op) {
 static LogicalResult lowerMap(Lowerer &l, stablehlo::MapOp op) {
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   if (type.getRank() == 0) {
-    SmallVector<Value> args =
-        llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.scalar(v); });
+    SmallVector<Value> args = llvm::map_to_vector(
+        op.getInputs(), [&](Value v) { return l.scalar(v); });
     SmallVector<Value> values = l.scalarRegion(op.getComputation(), args);
     if (values.empty())
       return failure();
@@ -234,7 +253,8 @@ static LogicalResult lowerMap(Lowerer &l, stablehlo::MapOp op) {
   Value out = l.empty(l.sizes(inputs.front()), type.getElementType());
   bool ok = true;
   Value result = l.map(inputs, out, [&](ValueRange args) -> SmallVector<Value> {
-    SmallVector<Value> values = l.scalarRegion(op.getComputation(), args.drop_back());
+    SmallVector<Value> values =
+        l.scalarRegion(op.getComputation(), args.drop_back());
     ok = !values.empty();
     return {ok ? values.front() : args.back()};
   });
@@ -242,7 +262,8 @@ static LogicalResult lowerMap(Lowerer &l, stablehlo::MapOp op) {
   return success(ok);
 }
 
-static LogicalResult lowerBarrier(Lowerer &l, stablehlo::OptimizationBarrierOp op) {
+static LogicalResult lowerBarrier(Lowerer &l,
+                                  stablehlo::OptimizationBarrierOp op) {
   for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
     l.set(result, l.carried(operand));
   return success();
@@ -251,8 +272,10 @@ static LogicalResult lowerBarrier(Lowerer &l, stablehlo::OptimizationBarrierOp o
 static LogicalResult lowerComposite(Lowerer &l, stablehlo::CompositeOp op) {
   SmallVector<Value> operands =
       llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
-  SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), signlessType);
-  auto call = func::CallOp::create(l.b, op.getDecompositionAttr(), types, operands);
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), signlessType);
+  auto call =
+      func::CallOp::create(l.b, op.getDecompositionAttr(), types, operands);
   for (auto [result, value] : llvm::zip(op.getResults(), call.getResults()))
     l.set(result, value);
   return success();
@@ -260,10 +283,13 @@ static LogicalResult lowerComposite(Lowerer &l, stablehlo::CompositeOp op) {
 
 static LogicalResult lowerCustomCall(Lowerer &, stablehlo::CustomCallOp op) {
   if (op.getCallTargetName() == "shape_assertion")
-    return op.emitOpError("@shape_assertion is unsupported: it checks a shape known only when the "
-                          "program runs; refine the program to the shapes of its arguments first");
-  return op.emitOpError("calls @") << op.getCallTargetName()
-                                   << ", which is unsupported: no such function is known here";
+    return op.emitOpError("@shape_assertion is unsupported: it checks a shape "
+                          "known only when the "
+                          "program runs; refine the program to the shapes of "
+                          "its arguments first");
+  return op.emitOpError("calls @")
+         << op.getCallTargetName()
+         << ", which is unsupported: no such function is known here";
 }
 
 void shardc::lowering::addControl(LoweringTable &table) {

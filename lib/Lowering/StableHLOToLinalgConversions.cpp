@@ -18,12 +18,15 @@ using ScalarBuilder = ImplicitLocOpBuilder;
 //===----------------------------------------------------------------------===//
 
 // Towards zero; out of range saturates and NaN gives 0, as XLA does.
-static Value floatToInteger(ScalarBuilder &b, Value value, IntegerType type, bool isUnsigned) {
+static Value floatToInteger(ScalarBuilder &b, Value value, IntegerType type,
+                            bool isUnsigned) {
   Value x = castFloat(b, value, computeType(cast<FloatType>(value.getType())));
   Type wide = x.getType();
   unsigned width = type.getWidth();
-  APInt most = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
-  APInt least = isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+  APInt most =
+      isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+  APInt least =
+      isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
   // Both bounds are powers of two (or zero), exact in any float type.
   double above = std::ldexp(1.0, isUnsigned ? width : width - 1);
   double below = isUnsigned ? 0.0 : -std::ldexp(1.0, width - 1);
@@ -41,13 +44,16 @@ static Value floatToInteger(ScalarBuilder &b, Value value, IntegerType type, boo
   return arith::SelectOp::create(b, isNan, numberConstant(b, type, 0), result);
 }
 
-static Value integerToFloat(ScalarBuilder &b, Value value, FloatType type, bool isUnsigned) {
+static Value integerToFloat(ScalarBuilder &b, Value value, FloatType type,
+                            bool isUnsigned) {
   // Narrow floats by way of f32, as arithmetic on them is; wide integers
   // by way of f64, so that only one of the two steps rounds visibly.
-  bool wideInteger = value.getType().getIntOrFloatBitWidth() > 16 && type.getWidth() < 32;
+  bool wideInteger =
+      value.getType().getIntOrFloatBitWidth() > 16 && type.getWidth() < 32;
   FloatType middle = wideInteger ? b.getF64Type() : computeType(type);
-  Value result = isUnsigned ? arith::UIToFPOp::create(b, middle, value).getResult()
-                            : arith::SIToFPOp::create(b, middle, value).getResult();
+  Value result = isUnsigned
+                     ? arith::UIToFPOp::create(b, middle, value).getResult()
+                     : arith::SIToFPOp::create(b, middle, value).getResult();
   return castFloat(b, result, type);
 }
 
@@ -59,7 +65,8 @@ static Value convertScalar(ScalarBuilder &b, Value value, Type from, Type to) {
     Value re = value, im;
     if (auto source = dyn_cast<ComplexType>(from)) {
       re = complex::ReOp::create(b, source.getElementType(), value);
-      Value imaginary = complex::ImOp::create(b, source.getElementType(), value);
+      Value imaginary =
+          complex::ImOp::create(b, source.getElementType(), value);
       im = convertScalar(b, imaginary, source.getElementType(), part);
       from = source.getElementType();
     } else {
@@ -76,14 +83,16 @@ static Value convertScalar(ScalarBuilder &b, Value value, Type from, Type to) {
     Value zero = numberConstant(b, value.getType(), 0);
     if (isa<FloatType>(from))
       return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);
-    return from.isInteger(1) ? value
-                             : arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero)
-                                   .getResult();
+    return from.isInteger(1)
+               ? value
+               : arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero)
+                     .getResult();
   }
   bool fromUnsigned = isUnsigned(from);
   if (auto toFloat = dyn_cast<FloatType>(to))
-    return isa<FloatType>(from) ? castFloat(b, value, toFloat)
-                                : integerToFloat(b, value, toFloat, fromUnsigned);
+    return isa<FloatType>(from)
+               ? castFloat(b, value, toFloat)
+               : integerToFloat(b, value, toFloat, fromUnsigned);
   if (isa<FloatType>(from))
     return floatToInteger(b, value, cast<IntegerType>(target), isUnsigned(to));
   unsigned had = value.getType().getIntOrFloatBitWidth();
@@ -106,7 +115,8 @@ static Value convert(ScalarBuilder &b, Operation *op, ValueRange args) {
 // compare
 //===----------------------------------------------------------------------===//
 
-static arith::CmpFPredicate floatPredicate(stablehlo::ComparisonDirection direction) {
+static arith::CmpFPredicate
+floatPredicate(stablehlo::ComparisonDirection direction) {
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
     return arith::CmpFPredicate::OEQ;
@@ -124,8 +134,8 @@ static arith::CmpFPredicate floatPredicate(stablehlo::ComparisonDirection direct
   llvm_unreachable("all directions are above");
 }
 
-static arith::CmpIPredicate integerPredicate(stablehlo::ComparisonDirection direction,
-                                             bool isUnsigned) {
+static arith::CmpIPredicate
+integerPredicate(stablehlo::ComparisonDirection direction, bool isUnsigned) {
   using P = arith::CmpIPredicate;
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
@@ -149,8 +159,10 @@ static Value compareComplex(ScalarBuilder &b, ValueRange args,
                             stablehlo::ComparisonDirection direction) {
   using D = stablehlo::ComparisonDirection;
   Type part = cast<ComplexType>(args[0].getType()).getElementType();
-  Value re0 = complex::ReOp::create(b, part, args[0]), im0 = complex::ImOp::create(b, part, args[0]);
-  Value re1 = complex::ReOp::create(b, part, args[1]), im1 = complex::ImOp::create(b, part, args[1]);
+  Value re0 = complex::ReOp::create(b, part, args[0]),
+        im0 = complex::ImOp::create(b, part, args[0]);
+  Value re1 = complex::ReOp::create(b, part, args[1]),
+        im1 = complex::ImOp::create(b, part, args[1]);
   Value im = arith::CmpFOp::create(b, floatPredicate(direction), im0, im1);
   if (direction == D::EQ || direction == D::NE) {
     Value re = arith::CmpFOp::create(b, floatPredicate(direction), re0, re1);
@@ -159,7 +171,8 @@ static Value compareComplex(ScalarBuilder &b, ValueRange args,
     return arith::OrIOp::create(b, re, im);
   }
   bool less = direction == D::LE || direction == D::LT;
-  Value re = arith::CmpFOp::create(b, floatPredicate(less ? D::LT : D::GT), re0, re1);
+  Value re =
+      arith::CmpFOp::create(b, floatPredicate(less ? D::LT : D::GT), re0, re1);
   Value same = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, re0, re1);
   Value tie = arith::AndIOp::create(b, same, im);
   return arith::OrIOp::create(b, re, tie);
@@ -172,11 +185,12 @@ static Value compare(ScalarBuilder &b, Operation *op, ValueRange args) {
   if (isa<ComplexType>(type))
     return compareComplex(b, args, direction);
   if (!isa<FloatType>(type))
-    return arith::CmpIOp::create(b, integerPredicate(direction, isUnsigned(type)), args[0],
-                                 args[1]);
+    return arith::CmpIOp::create(
+        b, integerPredicate(direction, isUnsigned(type)), args[0], args[1]);
   if (compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER) {
     Value lhs = totalOrderKey(b, args[0]), rhs = totalOrderKey(b, args[1]);
-    return arith::CmpIOp::create(b, integerPredicate(direction, false), lhs, rhs);
+    return arith::CmpIOp::create(b, integerPredicate(direction, false), lhs,
+                                 rhs);
   }
   FloatType wide = computeType(cast<FloatType>(type));
   Value lhs = castFloat(b, args[0], wide), rhs = castFloat(b, args[1], wide);
@@ -188,7 +202,8 @@ static Value compare(ScalarBuilder &b, Operation *op, ValueRange args) {
 //===----------------------------------------------------------------------===//
 
 static Value makeComplex(ScalarBuilder &b, Operation *, ValueRange args) {
-  return complex::CreateOp::create(b, ComplexType::get(args[0].getType()), args[0], args[1]);
+  return complex::CreateOp::create(b, ComplexType::get(args[0].getType()),
+                                   args[0], args[1]);
 }
 
 static Value realPart(ScalarBuilder &b, Operation *, ValueRange args) {
@@ -208,19 +223,25 @@ static Value imaginaryPart(ScalarBuilder &b, Operation *, ValueRange args) {
 //===----------------------------------------------------------------------===//
 
 static Value bitcastScalar(ScalarBuilder &b, Value value, Type type) {
-  return value.getType() == type ? value : arith::BitcastOp::create(b, type, value).getResult();
+  return value.getType() == type
+             ? value
+             : arith::BitcastOp::create(b, type, value).getResult();
 }
 
 // Same width: element by element. To a narrower type: a last dim of parts, low
 // bits first. To a wider one: the last dim's parts are put together.
-static LogicalResult lowerBitcastConvert(Lowerer &l, stablehlo::BitcastConvertOp op) {
+static LogicalResult lowerBitcastConvert(Lowerer &l,
+                                         stablehlo::BitcastConvertOp op) {
   ScalarBuilder &b = l.b;
-  auto fromType = cast<RankedTensorType>(signlessType(op.getOperand().getType()));
+  auto fromType =
+      cast<RankedTensorType>(signlessType(op.getOperand().getType()));
   auto toType = cast<RankedTensorType>(signlessType(op.getResult().getType()));
   Type from = fromType.getElementType(), to = toType.getElementType();
   if (!from.isIntOrFloat() || !to.isIntOrFloat())
-    return op.emitOpError("unsupported between elements of type ") << from << " and " << to;
-  unsigned fromWidth = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+    return op.emitOpError("unsupported between elements of type ")
+           << from << " and " << to;
+  unsigned fromWidth = from.getIntOrFloatBitWidth(),
+           toWidth = to.getIntOrFloatBitWidth();
   if (fromWidth == toWidth && fromType.getRank() == 0) {
     l.set(op, bitcastScalar(b, l.scalar(op.getOperand()), to));
     return success();
@@ -228,51 +249,58 @@ static LogicalResult lowerBitcastConvert(Lowerer &l, stablehlo::BitcastConvertOp
   Value input = l.tensor(op.getOperand());
   SmallVector<OpFoldResult> sizes = l.sizes(input);
   if (fromWidth == toWidth) {
-    Value result = l.map(input, l.empty(sizes, to), [&](ValueRange args) -> SmallVector<Value> {
-      return {bitcastScalar(b, args[0], to)};
-    });
+    Value result = l.map(input, l.empty(sizes, to),
+                         [&](ValueRange args) -> SmallVector<Value> {
+                           return {bitcastScalar(b, args[0], to)};
+                         });
     l.set(op, result);
     return success();
   }
   int64_t wideRank = std::min(fromType.getRank(), toType.getRank());
   AffineMap all = b.getMultiDimIdentityMap(wideRank + 1);
   AffineMap outer = all.dropResult(wideRank);
-  SmallVector<utils::IteratorType> iterators(wideRank + 1, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(wideRank + 1,
+                                             utils::IteratorType::parallel);
   Type wideBits = b.getIntegerType(std::max(fromWidth, toWidth));
   Type partBits = b.getIntegerType(std::min(fromWidth, toWidth));
   // How far this iteration's part stands above the lowest bit.
   auto distance = [&] {
     Value part = linalg::IndexOp::create(b, wideRank);
-    Value bits = arith::MulIOp::create(b, part, l.index(std::min(fromWidth, toWidth)));
+    Value bits =
+        arith::MulIOp::create(b, part, l.index(std::min(fromWidth, toWidth)));
     return arith::IndexCastOp::create(b, wideBits, bits).getResult();
   };
   if (fromWidth > toWidth) {
     sizes.push_back(b.getIndexAttr(fromWidth / toWidth));
-    Value result = l.generic(input, l.empty(sizes, to), {outer, all}, iterators,
-                             [&](ValueRange args) -> SmallVector<Value> {
-                               Value bits = bitcastScalar(b, args[0], wideBits);
-                               Value low = arith::ShRUIOp::create(b, bits, distance());
-                               Value part = arith::TruncIOp::create(b, partBits, low);
-                               return {bitcastScalar(b, part, to)};
-                             })
-                       .front();
+    Value result =
+        l.generic(input, l.empty(sizes, to), {outer, all}, iterators,
+                  [&](ValueRange args) -> SmallVector<Value> {
+                    Value bits = bitcastScalar(b, args[0], wideBits);
+                    Value low = arith::ShRUIOp::create(b, bits, distance());
+                    Value part = arith::TruncIOp::create(b, partBits, low);
+                    return {bitcastScalar(b, part, to)};
+                  })
+            .front();
     l.set(op, result);
     return success();
   }
   sizes.pop_back();
   iterators.back() = utils::IteratorType::reduction;
-  Value bits = l.generic(input, l.filled(sizes, l.zero(wideBits)), {all, outer}, iterators,
-                         [&](ValueRange args) -> SmallVector<Value> {
-                           Value part = bitcastScalar(b, args[0], partBits);
-                           Value wide = arith::ExtUIOp::create(b, wideBits, part);
-                           Value high = arith::ShLIOp::create(b, wide, distance());
-                           return {arith::OrIOp::create(b, args[1], high).getResult()};
-                         })
-                   .front();
+  Value bits =
+      l.generic(input, l.filled(sizes, l.zero(wideBits)), {all, outer},
+                iterators,
+                [&](ValueRange args) -> SmallVector<Value> {
+                  Value part = bitcastScalar(b, args[0], partBits);
+                  Value wide = arith::ExtUIOp::create(b, wideBits, part);
+                  Value high = arith::ShLIOp::create(b, wide, distance());
+                  return {arith::OrIOp::create(b, args[1], high).getResult()};
+                })
+          .front();
   if (wideBits != to)
-    bits = l.map(bits, l.empty(sizes, to), [&](ValueRange args) -> SmallVector<Value> {
-      return {bitcastScalar(b, args[0], to)};
-    });
+    bits = l.map(bits, l.empty(sizes, to),
+                 [&](ValueRange args) -> SmallVector<Value> {
+                   return {bitcastScalar(b, args[0], to)};
+                 });
   l.set(op, bits);
   return success();
 }

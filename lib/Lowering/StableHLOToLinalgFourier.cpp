@@ -45,47 +45,55 @@ struct FourierEmitter {
 
 private:
   Parts stage(Parts x, int64_t dim, int64_t radix, int64_t rest, int sign);
-  Value table(ArrayRef<int64_t> shape, llvm::function_ref<double(int64_t, int64_t)> element);
-  Parts pair(ValueRange ins, ArrayRef<OpFoldResult> sizes, ArrayRef<AffineMap> maps,
-             Lowerer::Body body);
+  Value table(ArrayRef<int64_t> shape,
+              llvm::function_ref<double(int64_t, int64_t)> element);
+  Parts pair(ValueRange ins, ArrayRef<OpFoldResult> sizes,
+             ArrayRef<AffineMap> maps, Lowerer::Body body);
   SmallVector<OpFoldResult> sizesOf(Value tensor) { return l.sizes(tensor); }
-  Value reshaped(Value tensor, ArrayRef<int64_t> shape, ArrayRef<OpFoldResult> sizes) {
+  Value reshaped(Value tensor, ArrayRef<int64_t> shape,
+                 ArrayRef<OpFoldResult> sizes) {
     return l.reshape(tensor, RankedTensorType::get(shape, type), sizes);
   }
 };
 } // namespace
 
 // A constant matrix.
-Value FourierEmitter::table(ArrayRef<int64_t> shape,
-                            llvm::function_ref<double(int64_t, int64_t)> element) {
+Value FourierEmitter::table(
+    ArrayRef<int64_t> shape,
+    llvm::function_ref<double(int64_t, int64_t)> element) {
   SmallVector<APFloat> values;
   for (int64_t i = 0; i < shape[0]; ++i)
     for (int64_t j = 0; j < shape[1]; ++j) {
       APFloat value(element(i, j));
       bool lossy;
-      value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+      value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &lossy);
       values.push_back(value);
     }
-  return l.constant(DenseElementsAttr::get(RankedTensorType::get(shape, type), values));
+  return l.constant(
+      DenseElementsAttr::get(RankedTensorType::get(shape, type), values));
 }
 
 // cos and sin of 2 pi turns / n, the angle reduced in integers first.
 static double cosTurn(int64_t turns, int64_t n) {
-  return std::cos(2 * M_PI * static_cast<double>(turns % n) / static_cast<double>(n));
+  return std::cos(2 * M_PI * static_cast<double>(turns % n) /
+                  static_cast<double>(n));
 }
 static double sinTurn(int64_t turns, int64_t n) {
-  return std::sin(2 * M_PI * static_cast<double>(turns % n) / static_cast<double>(n));
+  return std::sin(2 * M_PI * static_cast<double>(turns % n) /
+                  static_cast<double>(n));
 }
 
 // An elementwise generic with two results.
-Parts FourierEmitter::pair(ValueRange ins, ArrayRef<OpFoldResult> sizes, ArrayRef<AffineMap> maps,
-                           Lowerer::Body body) {
+Parts FourierEmitter::pair(ValueRange ins, ArrayRef<OpFoldResult> sizes,
+                           ArrayRef<AffineMap> maps, Lowerer::Body body) {
   int64_t rank = sizes.size();
   SmallVector<AffineMap> all(maps);
   all.append(2, b.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  SmallVector<Value> results =
-      l.generic(ins, {l.empty(sizes, type), l.empty(sizes, type)}, all, iterators, body);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  SmallVector<Value> results = l.generic(
+      ins, {l.empty(sizes, type), l.empty(sizes, type)}, all, iterators, body);
   return {results[0], results[1]};
 }
 
@@ -102,7 +110,8 @@ Value FourierEmitter::join(Parts x) {
   Type complex = ComplexType::get(type);
   return l.map({x.re, x.im}, l.empty(l.sizes(x.re), complex),
                [&](ValueRange args) -> SmallVector<Value> {
-                 return {complex::CreateOp::create(b, complex, args[0], args[1]).getResult()};
+                 return {complex::CreateOp::create(b, complex, args[0], args[1])
+                             .getResult()};
                });
 }
 
@@ -110,15 +119,17 @@ Parts FourierEmitter::scale(Parts x, double factor) {
   SmallVector<OpFoldResult> sizes = l.sizes(x.re);
   Value by = l.number(type, factor);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(sizes.size()));
-  return pair({x.re, x.im}, sizes, maps, [&](ValueRange args) -> SmallVector<Value> {
-    return {arith::MulFOp::create(b, args[0], by).getResult(),
-            arith::MulFOp::create(b, args[1], by).getResult()};
-  });
+  return pair({x.re, x.im}, sizes, maps,
+              [&](ValueRange args) -> SmallVector<Value> {
+                return {arith::MulFOp::create(b, args[0], by).getResult(),
+                        arith::MulFOp::create(b, args[1], by).getResult()};
+              });
 }
 
 Value FourierEmitter::take(Value tensor, int64_t dim, int64_t count) {
   SmallVector<OpFoldResult> sizes = l.sizes(tensor);
-  SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)), ones(sizes.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)),
+      ones(sizes.size(), b.getIndexAttr(1));
   sizes[dim] = b.getIndexAttr(count);
   return l.slice(tensor, zeros, sizes, ones);
 }
@@ -132,9 +143,11 @@ Parts FourierEmitter::extendHermitian(Parts x, int64_t dim, int64_t n) {
     for (size_t i = 0; i < sizes.size(); ++i)
       at.push_back(linalg::IndexOp::create(b, i));
     Value mirrored = arith::SubIOp::create(b, l.index(n), at[dim]);
-    Value given = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, at[dim], l.index(n / 2));
+    Value given = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, at[dim],
+                                        l.index(n / 2));
     at[dim] = arith::SelectOp::create(b, given, at[dim], mirrored);
-    Value re = tensor::ExtractOp::create(b, x.re, at), im = tensor::ExtractOp::create(b, x.im, at);
+    Value re = tensor::ExtractOp::create(b, x.re, at),
+          im = tensor::ExtractOp::create(b, x.im, at);
     Value minus = arith::NegFOp::create(b, im);
     return {re, arith::SelectOp::create(b, given, im, minus).getResult()};
   });
@@ -151,7 +164,8 @@ static int64_t nextRadix(int64_t n) {
 }
 
 // x has dims (..., done, radix, rest, ...), the radix at dim + 1.
-Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest, int sign) {
+Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest,
+                            int sign) {
   MLIRContext *ctx = b.getContext();
   SmallVector<OpFoldResult> in = l.sizes(x.re), out(in);
   int64_t rank = in.size();
@@ -161,16 +175,21 @@ Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest, i
   for (int64_t i = 0; i < rank; ++i)
     inExprs.push_back(getAffineDimExpr(i, ctx));
   outExprs = inExprs;
-  AffineExpr k = outExprs[dim], done = outExprs[dim + 1], j = getAffineDimExpr(rank, ctx);
+  AffineExpr k = outExprs[dim], done = outExprs[dim + 1],
+             j = getAffineDimExpr(rank, ctx);
   inExprs[dim] = done;
   inExprs[dim + 1] = j;
   AffineMap inMap = AffineMap::get(rank + 1, 0, inExprs, ctx);
   AffineMap matrixMap = AffineMap::get(rank + 1, 0, {k, j}, ctx);
   AffineMap outMap = AffineMap::get(rank + 1, 0, outExprs, ctx);
-  Value cosines = table({radix, radix}, [&](int64_t a, int64_t c) { return cosTurn(a * c, radix); });
-  Value sines =
-      table({radix, radix}, [&](int64_t a, int64_t c) { return sign * sinTurn(a * c, radix); });
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  Value cosines = table({radix, radix}, [&](int64_t a, int64_t c) {
+    return cosTurn(a * c, radix);
+  });
+  Value sines = table({radix, radix}, [&](int64_t a, int64_t c) {
+    return sign * sinTurn(a * c, radix);
+  });
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
   iterators.push_back(utils::IteratorType::reduction);
   Value zero = l.zero(type);
   SmallVector<Value> sums = l.generic(
@@ -181,19 +200,25 @@ Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest, i
         Value c = arith::MulFOp::create(b, args[1], args[3]);
         Value d = arith::MulFOp::create(b, args[0], args[3]);
         Value e = arith::MulFOp::create(b, args[1], args[2]);
-        Value re = arith::SubFOp::create(b, a, c), im = arith::AddFOp::create(b, d, e);
+        Value re = arith::SubFOp::create(b, a, c),
+              im = arith::AddFOp::create(b, d, e);
         return {arith::AddFOp::create(b, args[4], re).getResult(),
                 arith::AddFOp::create(b, args[5], im).getResult()};
       });
   if (rest == 1)
     return {sums[0], sums[1]};
   int64_t n = radix * rest;
-  Value turnRe = table({radix, rest}, [&](int64_t a, int64_t c) { return cosTurn(a * c, n); });
-  Value turnIm = table({radix, rest}, [&](int64_t a, int64_t c) { return sign * sinTurn(a * c, n); });
+  Value turnRe = table({radix, rest},
+                       [&](int64_t a, int64_t c) { return cosTurn(a * c, n); });
+  Value turnIm = table({radix, rest}, [&](int64_t a, int64_t c) {
+    return sign * sinTurn(a * c, n);
+  });
   AffineMap all = b.getMultiDimIdentityMap(rank);
   AffineMap turnMap = AffineMap::get(
-      rank, 0, {getAffineDimExpr(dim, ctx), getAffineDimExpr(dim + 2, ctx)}, ctx);
-  return pair({sums[0], sums[1], turnRe, turnIm}, out, {all, all, turnMap, turnMap},
+      rank, 0, {getAffineDimExpr(dim, ctx), getAffineDimExpr(dim + 2, ctx)},
+      ctx);
+  return pair({sums[0], sums[1], turnRe, turnIm}, out,
+              {all, all, turnMap, turnMap},
               [&](ValueRange args) -> SmallVector<Value> {
                 Value a = arith::MulFOp::create(b, args[0], args[2]);
                 Value c = arith::MulFOp::create(b, args[1], args[3]);
@@ -225,7 +250,8 @@ Parts FourierEmitter::transform(Parts x, int64_t dim, int sign) {
     x = stage(x, dim, radix, rest, sign);
     done *= radix;
   }
-  return {reshaped(x.re, original.getShape(), sizes), reshaped(x.im, original.getShape(), sizes)};
+  return {reshaped(x.re, original.getShape(), sizes),
+          reshaped(x.im, original.getShape(), sizes)};
 }
 
 static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
@@ -233,9 +259,11 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   auto from = cast<RankedTensorType>(input.getType());
   auto to = cast<RankedTensorType>(op.getType());
   auto complex = dyn_cast<ComplexType>(from.getElementType());
-  auto type = cast<FloatType>(complex ? complex.getElementType() : from.getElementType());
+  auto type = cast<FloatType>(complex ? complex.getElementType()
+                                      : from.getElementType());
   ArrayRef<int64_t> length = op.getFftLength();
-  int64_t rank = from.getRank(), first = rank - static_cast<int64_t>(length.size()), last = rank - 1;
+  int64_t rank = from.getRank(),
+          first = rank - static_cast<int64_t>(length.size()), last = rank - 1;
   for (int64_t dim = first; dim < rank; ++dim)
     if (from.isDynamicDim(dim))
       return op.emitOpError("unsupported: dim ")
@@ -268,7 +296,8 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   }
   case stablehlo::FftType::IRFFT: {
     Parts x = all(emitter.split(input), 1, last);
-    x = emitter.transform(emitter.extendHermitian(x, last, length.back()), last, 1);
+    x = emitter.transform(emitter.extendHermitian(x, last, length.back()), last,
+                          1);
     l.set(op, emitter.scale(x, 1 / count).re);
     return success();
   }
@@ -276,4 +305,6 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   llvm_unreachable("all kinds of transform are above");
 }
 
-void shardc::lowering::addFourier(LoweringTable &table) { table.op<stablehlo::FftOp>(lowerFft); }
+void shardc::lowering::addFourier(LoweringTable &table) {
+  table.op<stablehlo::FftOp>(lowerFft);
+}

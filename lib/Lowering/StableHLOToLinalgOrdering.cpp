@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
-#include "llvm/Support/MathExtras.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -37,12 +37,15 @@ struct LineSorter {
 private:
   SmallVector<Value> elements(ValueRange line, Value position);
   SmallVector<Value> sortLine(ValueRange line, Value order, Value spare);
-  Value merge(ValueRange line, Value order, Value spare, Value chunk, Value width);
+  Value merge(ValueRange line, Value order, Value spare, Value chunk,
+              Value width);
 };
 } // namespace
 
-LineSorter::LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less)
-    : l(l), b(l.b), inputs(inputs), dim(dim), less(less), sizes(l.sizes(inputs.front())) {
+LineSorter::LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim,
+                       Less less)
+    : l(l), b(l.b), inputs(inputs), dim(dim), less(less),
+      sizes(l.sizes(inputs.front())) {
   length = l.value(sizes[dim]);
   zero = l.index(0);
   one = l.index(1);
@@ -57,7 +60,8 @@ SmallVector<Value> LineSorter::elements(ValueRange line, Value position) {
 }
 
 // Merges runs [start, middle) and [middle, end) of `order` into `spare`.
-Value LineSorter::merge(ValueRange line, Value order, Value spare, Value chunk, Value width) {
+Value LineSorter::merge(ValueRange line, Value order, Value spare, Value chunk,
+                        Value width) {
   Value twice = arith::AddIOp::create(b, width, width);
   Value start = arith::MulIOp::create(b, chunk, twice);
   Value half = arith::AddIOp::create(b, start, width);
@@ -69,30 +73,37 @@ Value LineSorter::merge(ValueRange line, Value order, Value spare, Value chunk, 
   Value lastLeft = arith::SubIOp::create(b, middle, one);
   Value lastRight = arith::SubIOp::create(b, end, one);
   SmallVector<Value> carried = {start, middle, spare};
-  return l.loops(OpFoldResult(count), carried, [&](ValueRange step, ValueRange now) {
-    Value left = now[0], right = now[1];
-    Value leftAt = arith::MinSIOp::create(b, left, lastLeft);
-    Value rightAt = arith::MinSIOp::create(b, right, lastRight);
-    Value leftPosition = tensor::ExtractOp::create(b, order, leftAt);
-    Value rightPosition = tensor::ExtractOp::create(b, order, rightAt);
-    // Of equals the left one goes first.
-    Value before = less(elements(line, rightPosition), elements(line, leftPosition));
-    Value leftDone = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, left, middle);
-    Value hasRight = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, right, end);
-    Value either = arith::OrIOp::create(b, leftDone, before);
-    Value takeRight = arith::AndIOp::create(b, hasRight, either);
-    Value taken = arith::SelectOp::create(b, takeRight, rightPosition, leftPosition);
-    Value to = arith::AddIOp::create(b, start, step[0]);
-    Value word = arith::IndexCastOp::create(b, b.getI64Type(), taken);
-    Value stored = tensor::InsertOp::create(b, word, now[2], to);
-    Value leftNext = arith::AddIOp::create(b, left, one);
-    Value rightNext = arith::AddIOp::create(b, right, one);
-    return SmallVector<Value>{arith::SelectOp::create(b, takeRight, left, leftNext),
-                              arith::SelectOp::create(b, takeRight, rightNext, right), stored};
-  })[2];
+  return l.loops(
+      OpFoldResult(count), carried, [&](ValueRange step, ValueRange now) {
+        Value left = now[0], right = now[1];
+        Value leftAt = arith::MinSIOp::create(b, left, lastLeft);
+        Value rightAt = arith::MinSIOp::create(b, right, lastRight);
+        Value leftPosition = tensor::ExtractOp::create(b, order, leftAt);
+        Value rightPosition = tensor::ExtractOp::create(b, order, rightAt);
+        // Of equals the left one goes first.
+        Value before =
+            less(elements(line, rightPosition), elements(line, leftPosition));
+        Value leftDone =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sge, left, middle);
+        Value hasRight =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::slt, right, end);
+        Value either = arith::OrIOp::create(b, leftDone, before);
+        Value takeRight = arith::AndIOp::create(b, hasRight, either);
+        Value taken =
+            arith::SelectOp::create(b, takeRight, rightPosition, leftPosition);
+        Value to = arith::AddIOp::create(b, start, step[0]);
+        Value word = arith::IndexCastOp::create(b, b.getI64Type(), taken);
+        Value stored = tensor::InsertOp::create(b, word, now[2], to);
+        Value leftNext = arith::AddIOp::create(b, left, one);
+        Value rightNext = arith::AddIOp::create(b, right, one);
+        return SmallVector<Value>{
+            arith::SelectOp::create(b, takeRight, left, leftNext),
+            arith::SelectOp::create(b, takeRight, rightNext, right), stored};
+      })[2];
 }
 
-SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order, Value spare) {
+SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order,
+                                        Value spare) {
   order = l.map({}, order, [&](ValueRange) -> SmallVector<Value> {
     return {linalg::IndexOp::create(b, 0).getResult()};
   });
@@ -107,7 +118,8 @@ SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order, Value spar
     Value leading = math::CountLeadingZerosOp::create(b, wide);
     Value bits = arith::ConstantOp::create(b, b.getI64IntegerAttr(64));
     Value count = arith::SubIOp::create(b, bits, leading);
-    Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, length, one);
+    Value some =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, length, one);
     Value asIndex = arith::IndexCastOp::create(b, b.getIndexType(), count);
     rounds = arith::SelectOp::create(b, some, asIndex, zero).getResult();
   }
@@ -115,12 +127,16 @@ SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order, Value spar
     Value width = arith::ShLIOp::create(b, one, round[0]);
     Value twice = arith::AddIOp::create(b, width, width);
     Value chunks = arith::CeilDivSIOp::create(b, length, twice);
-    Value merged = l.loops(OpFoldResult(chunks), now[1], [&](ValueRange chunk, ValueRange spares) {
-      return SmallVector<Value>{merge(line, now[0], spares[0], chunk[0], width)};
-    })[0];
-    Value copied = l.map(merged, now[0], [&](ValueRange args) -> SmallVector<Value> {
-      return {arith::IndexCastOp::create(b, b.getIndexType(), args[0]).getResult()};
-    });
+    Value merged = l.loops(
+        OpFoldResult(chunks), now[1], [&](ValueRange chunk, ValueRange spares) {
+          return SmallVector<Value>{
+              merge(line, now[0], spares[0], chunk[0], width)};
+        })[0];
+    Value copied =
+        l.map(merged, now[0], [&](ValueRange args) -> SmallVector<Value> {
+          return {arith::IndexCastOp::create(b, b.getIndexType(), args[0])
+                      .getResult()};
+        });
     return SmallVector<Value>{copied, merged};
   });
 }
@@ -138,45 +154,50 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
   // Of different types, or CSE would make one buffer of the two.
   carried.push_back(l.empty(sizes[dim], b.getIndexType()));
   carried.push_back(l.empty(sizes[dim], b.getI64Type()));
-  SmallVector<Value> results = l.loops(lines, carried, [&](ValueRange line, ValueRange now) {
-    SmallVector<Value> sorted = sortLine(line, now[count], now[count + 1]);
-    SmallVector<Value> next =
-        l.loops(keep, now.take_front(count), [&](ValueRange to, ValueRange outs) {
-          Value position = tensor::ExtractOp::create(b, sorted[0], to);
-          SmallVector<Value> values = elements(line, position), at(line), then;
-          at.insert(at.begin() + dim, to[0]);
-          if (indexType)
-            values.push_back(arith::IndexCastOp::create(b, indexType, position));
-          for (auto [value, out] : llvm::zip(values, outs))
-            then.push_back(tensor::InsertOp::create(b, value, out, at));
-          return then;
-        });
-    next.append(sorted);
-    return next;
-  });
+  SmallVector<Value> results =
+      l.loops(lines, carried, [&](ValueRange line, ValueRange now) {
+        SmallVector<Value> sorted = sortLine(line, now[count], now[count + 1]);
+        SmallVector<Value> next = l.loops(
+            keep, now.take_front(count), [&](ValueRange to, ValueRange outs) {
+              Value position = tensor::ExtractOp::create(b, sorted[0], to);
+              SmallVector<Value> values = elements(line, position), at(line),
+                                 then;
+              at.insert(at.begin() + dim, to[0]);
+              if (indexType)
+                values.push_back(
+                    arith::IndexCastOp::create(b, indexType, position));
+              for (auto [value, out] : llvm::zip(values, outs))
+                then.push_back(tensor::InsertOp::create(b, value, out, at));
+              return then;
+            });
+        next.append(sorted);
+        return next;
+      });
   results.truncate(count);
   return results;
 }
 
 static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
-  int64_t rank = cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
+  int64_t rank =
+      cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
   int64_t dim = op.getDimension();
   if (rank == 0)
     return op.emitOpError("unsupported on scalars");
   SmallVector<Value> inputs =
       llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
   bool ok = true;
-  LineSorter sorter(l, inputs, dim < 0 ? dim + rank : dim,
-                    [&](ValueRange first, ValueRange second) -> Value {
-                      SmallVector<Value> args;
-                      for (auto [x, y] : llvm::zip(first, second)) {
-                        args.push_back(x);
-                        args.push_back(y);
-                      }
-                      SmallVector<Value> order = l.scalarRegion(op.getComparator(), args);
-                      ok &= !order.empty();
-                      return order.empty() ? l.zero(l.b.getI1Type()) : order.front();
-                    });
+  LineSorter sorter(
+      l, inputs, dim < 0 ? dim + rank : dim,
+      [&](ValueRange first, ValueRange second) -> Value {
+        SmallVector<Value> args;
+        for (auto [x, y] : llvm::zip(first, second)) {
+          args.push_back(x);
+          args.push_back(y);
+        }
+        SmallVector<Value> order = l.scalarRegion(op.getComparator(), args);
+        ok &= !order.empty();
+        return order.empty() ? l.zero(l.b.getI1Type()) : order.front();
+      });
   SmallVector<Value> sorted = sorter.emit(sorter.sizes[sorter.dim], nullptr);
   for (auto [result, value] : llvm::zip(op.getResults(), sorted))
     l.set(result, value);
@@ -190,16 +211,19 @@ static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
   if (isa<ComplexType>(source))
     return op.emitOpError("unsupported for elements of type ") << source;
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-  LineSorter sorter(l, input, rank - 1, [&](ValueRange first, ValueRange second) -> Value {
-    Value x = first[0], y = second[0];
-    if (isa<FloatType>(source)) {
-      x = totalOrderKey(l.b, x);
-      y = totalOrderKey(l.b, y);
-    }
-    auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
-    return arith::CmpIOp::create(l.b, how, x, y);
-  });
-  SmallVector<Value> results = sorter.emit(l.b.getIndexAttr(op.getK()), l.b.getI32Type());
+  LineSorter sorter(l, input, rank - 1,
+                    [&](ValueRange first, ValueRange second) -> Value {
+                      Value x = first[0], y = second[0];
+                      if (isa<FloatType>(source)) {
+                        x = totalOrderKey(l.b, x);
+                        y = totalOrderKey(l.b, y);
+                      }
+                      auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt
+                                                    : arith::CmpIPredicate::sgt;
+                      return arith::CmpIOp::create(l.b, how, x, y);
+                    });
+  SmallVector<Value> results =
+      sorter.emit(l.b.getIndexAttr(op.getK()), l.b.getI32Type());
   l.set(op.getValues(), results[0]);
   l.set(op.getIndices(), results[1]);
   return success();

@@ -7,8 +7,10 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
 
-static SmallVector<OpFoldResult> attributes(OpBuilder &b, ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t v) { return OpFoldResult(b.getIndexAttr(v)); });
+static SmallVector<OpFoldResult> attributes(OpBuilder &b,
+                                            ArrayRef<int64_t> values) {
+  return llvm::map_to_vector(
+      values, [&](int64_t v) { return OpFoldResult(b.getIndexAttr(v)); });
 }
 
 static bool isConstant(OpFoldResult value, int64_t wanted) {
@@ -31,7 +33,8 @@ static LogicalResult lowerSlice(Lowerer &l, stablehlo::SliceOp op) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t from = op.getStartIndices()[dim], step = op.getStrides()[dim];
-    int64_t count = llvm::divideCeilSigned(op.getLimitIndices()[dim] - from, step);
+    int64_t count =
+        llvm::divideCeilSigned(op.getLimitIndices()[dim] - from, step);
     sizes.push_back(l.b.getIndexAttr(std::max<int64_t>(count, 0)));
   }
   l.set(op, l.slice(input, attributes(l.b, op.getStartIndices()), sizes,
@@ -39,20 +42,24 @@ static LogicalResult lowerSlice(Lowerer &l, stablehlo::SliceOp op) {
   return success();
 }
 
-static LogicalResult lowerRealDynamicSlice(Lowerer &l, stablehlo::RealDynamicSliceOp op) {
+static LogicalResult lowerRealDynamicSlice(Lowerer &l,
+                                           stablehlo::RealDynamicSliceOp op) {
   Value input = l.tensor(op.getOperand());
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   SmallVector<OpFoldResult> from = l.shapeValues(op.getStartIndices());
   SmallVector<OpFoldResult> limits = l.shapeValues(op.getLimitIndices());
   SmallVector<OpFoldResult> strides = l.shapeValues(op.getStrides());
   SmallVector<OpFoldResult> sizes;
-  AffineExpr start = l.b.getAffineSymbolExpr(0), limit = l.b.getAffineSymbolExpr(1);
+  AffineExpr start = l.b.getAffineSymbolExpr(0),
+             limit = l.b.getAffineSymbolExpr(1);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     OpFoldResult extent = l.affine(limit - start, {from[dim], limits[dim]});
     if (std::optional<int64_t> step = getConstantIntValue(strides[dim]))
       extent = l.affine(l.b.getAffineSymbolExpr(0).ceilDiv(*step), extent);
     else
-      extent = arith::CeilDivSIOp::create(l.b, l.value(extent), l.value(strides[dim])).getResult();
+      extent = arith::CeilDivSIOp::create(l.b, l.value(extent),
+                                          l.value(strides[dim]))
+                   .getResult();
     if (!type.isDynamicDim(dim))
       extent = l.b.getIndexAttr(type.getDimSize(dim));
     sizes.push_back(extent);
@@ -70,7 +77,8 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t rank = type.getRank();
   SmallVector<OpFoldResult> ones = attributes(b, SmallVector<int64_t>(rank, 1));
-  SmallVector<OpFoldResult> zeros = attributes(b, SmallVector<int64_t>(rank, 0));
+  SmallVector<OpFoldResult> zeros =
+      attributes(b, SmallVector<int64_t>(rank, 0));
   AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1),
              z = b.getAffineSymbolExpr(2);
   Type elements = type.getElementType();
@@ -88,7 +96,8 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
         span = b.getIndexAttr(std::max<int64_t>(*known, 0));
       else if (interior[dim] != 0)
         span = arith::MaxSIOp::create(b, value(span), index(0)).getResult();
-      std::optional<int64_t> l = getConstantIntValue(lows[dim]), h = getConstantIntValue(highs[dim]);
+      std::optional<int64_t> l = getConstantIntValue(lows[dim]),
+                             h = getConstantIntValue(highs[dim]);
       int64_t addLow = l && *l > 0 ? *l : 0, addHigh = h && *h > 0 ? *h : 0;
       if (addLow)
         lows[dim] = b.getIndexAttr(0);
@@ -103,7 +112,8 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
   }
 
   // Negative edges cut. A width only known later is split in both its parts.
-  SmallVector<OpFoldResult> cutLow(zeros), cutHigh(zeros), addLow(zeros), addHigh(zeros);
+  SmallVector<OpFoldResult> cutLow(zeros), cutHigh(zeros), addLow(zeros),
+      addHigh(zeros);
   auto split = [&](OpFoldResult width, OpFoldResult &cut, OpFoldResult &add) {
     if (auto known = getConstantIntValue(width)) {
       cut = b.getIndexAttr(std::max<int64_t>(-*known, 0));
@@ -125,16 +135,21 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
   if (cuts) {
     SmallVector<OpFoldResult> extents = sizes(tensor), kept;
     for (int64_t dim = 0; dim < rank; ++dim) {
-      OpFoldResult rest = affine(x - y - z, {extents[dim], cutLow[dim], cutHigh[dim]});
+      OpFoldResult rest =
+          affine(x - y - z, {extents[dim], cutLow[dim], cutHigh[dim]});
       // Cutting more than there is: nothing is left, and what one edge cut too
       // much, the other must not add. Only constants are seen through.
       if (auto known = getConstantIntValue(rest); known && *known < 0) {
         int64_t missing = -*known;
-        int64_t fromHigh = std::min(missing, *getConstantIntValue(addHigh[dim]));
-        addHigh[dim] = b.getIndexAttr(*getConstantIntValue(addHigh[dim]) - fromHigh);
-        addLow[dim] = b.getIndexAttr(*getConstantIntValue(addLow[dim]) - (missing - fromHigh));
-        cutLow[dim] = b.getIndexAttr(
-            std::min(*getConstantIntValue(cutLow[dim]), *getConstantIntValue(extents[dim])));
+        int64_t fromHigh =
+            std::min(missing, *getConstantIntValue(addHigh[dim]));
+        addHigh[dim] =
+            b.getIndexAttr(*getConstantIntValue(addHigh[dim]) - fromHigh);
+        addLow[dim] = b.getIndexAttr(*getConstantIntValue(addLow[dim]) -
+                                     (missing - fromHigh));
+        cutLow[dim] =
+            b.getIndexAttr(std::min(*getConstantIntValue(cutLow[dim]),
+                                    *getConstantIntValue(extents[dim])));
         rest = b.getIndexAttr(0);
       }
       kept.push_back(rest);
@@ -146,22 +161,27 @@ Value Lowerer::pad(Value tensor, Value element, ArrayRef<OpFoldResult> low,
   SmallVector<int64_t> shape;
   auto now = cast<RankedTensorType>(tensor.getType());
   for (int64_t dim = 0; dim < rank; ++dim) {
-    auto l = getConstantIntValue(addLow[dim]), h = getConstantIntValue(addHigh[dim]);
+    auto l = getConstantIntValue(addLow[dim]),
+         h = getConstantIntValue(addHigh[dim]);
     bool known = l && h && !now.isDynamicDim(dim);
-    shape.push_back(known ? now.getDimSize(dim) + *l + *h : ShapedType::kDynamic);
+    shape.push_back(known ? now.getDimSize(dim) + *l + *h
+                          : ShapedType::kDynamic);
   }
-  return tensor::PadOp::create(b, RankedTensorType::get(shape, elements), tensor, addLow, addHigh,
-                               element, /*nofold=*/false);
+  return tensor::PadOp::create(b, RankedTensorType::get(shape, elements),
+                               tensor, addLow, addHigh, element,
+                               /*nofold=*/false);
 }
 
 static LogicalResult lowerPad(Lowerer &l, stablehlo::PadOp op) {
-  Value input = l.tensor(op.getOperand()), element = l.scalar(op.getPaddingValue());
+  Value input = l.tensor(op.getOperand()),
+        element = l.scalar(op.getPaddingValue());
   if (cast<RankedTensorType>(input.getType()).getRank() == 0) {
     l.set(op, l.scalar(op.getOperand()));
     return success();
   }
   l.set(op, l.pad(input, element, attributes(l.b, op.getEdgePaddingLow()),
-                  attributes(l.b, op.getEdgePaddingHigh()), op.getInteriorPadding()));
+                  attributes(l.b, op.getEdgePaddingHigh()),
+                  op.getInteriorPadding()));
   return success();
 }
 
@@ -170,12 +190,13 @@ static LogicalResult lowerDynamicPad(Lowerer &l, stablehlo::DynamicPadOp op) {
   for (OpFoldResult width : l.shapeValues(op.getInteriorPadding())) {
     std::optional<int64_t> known = getConstantIntValue(width);
     if (!known)
-      return op.emitOpError("unsupported: its interior padding is not constant");
+      return op.emitOpError(
+          "unsupported: its interior padding is not constant");
     interior.push_back(*known);
   }
   l.set(op, l.pad(l.tensor(op.getOperand()), l.scalar(op.getPaddingValue()),
-                  l.shapeValues(op.getEdgePaddingLow()), l.shapeValues(op.getEdgePaddingHigh()),
-                  interior));
+                  l.shapeValues(op.getEdgePaddingLow()),
+                  l.shapeValues(op.getEdgePaddingHigh()), interior));
   return success();
 }
 
@@ -203,8 +224,10 @@ static LogicalResult lowerConcatenate(Lowerer &l, stablehlo::ConcatenateOp op) {
     if (!type.isDynamicDim(i))
       extents[i] = b.getIndexAttr(type.getDimSize(i));
   Value result = l.empty(extents, type.getElementType());
-  SmallVector<OpFoldResult> offsets = attributes(b, SmallVector<int64_t>(type.getRank(), 0));
-  SmallVector<OpFoldResult> ones = attributes(b, SmallVector<int64_t>(type.getRank(), 1));
+  SmallVector<OpFoldResult> offsets =
+      attributes(b, SmallVector<int64_t>(type.getRank(), 0));
+  SmallVector<OpFoldResult> ones =
+      attributes(b, SmallVector<int64_t>(type.getRank(), 1));
   for (Value input : inputs) {
     SmallVector<OpFoldResult> sizes = l.sizes(input);
     result = l.insert(input, result, offsets, sizes, ones);
@@ -219,17 +242,23 @@ Value Lowerer::reverse(Value tensor, ArrayRef<int64_t> dims) {
   int64_t rank = type.getRank();
   SmallVector<OpFoldResult> extents = sizes(tensor);
   Value out = empty(extents, type.getElementType());
-  bool known = llvm::none_of(dims, [&](int64_t dim) { return type.isDynamicDim(dim); });
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  bool known =
+      llvm::none_of(dims, [&](int64_t dim) { return type.isDynamicDim(dim); });
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
   AffineMap identity = b.getMultiDimIdentityMap(rank);
   if (known) {
     SmallVector<AffineExpr> from;
     for (int64_t dim = 0; dim < rank; ++dim) {
       AffineExpr at = b.getAffineDimExpr(dim);
-      from.push_back(llvm::is_contained(dims, dim) ? type.getDimSize(dim) - 1 - at : at);
+      from.push_back(
+          llvm::is_contained(dims, dim) ? type.getDimSize(dim) - 1 - at : at);
     }
-    return generic(tensor, out, {AffineMap::get(rank, 0, from, b.getContext()), identity},
-                   iterators, [](ValueRange args) -> SmallVector<Value> { return {args[0]}; })
+    return generic(
+               tensor, out,
+               {AffineMap::get(rank, 0, from, b.getContext()), identity},
+               iterators,
+               [](ValueRange args) -> SmallVector<Value> { return {args[0]}; })
         .front();
   }
   SmallVector<Value> last;
@@ -249,7 +278,8 @@ Value Lowerer::reverse(Value tensor, ArrayRef<int64_t> dims) {
 
 static LogicalResult lowerReverse(Lowerer &l, stablehlo::ReverseOp op) {
   Value input = l.tensor(op.getOperand());
-  l.set(op, op.getDimensions().empty() ? input : l.reverse(input, op.getDimensions()));
+  l.set(op, op.getDimensions().empty() ? input
+                                       : l.reverse(input, op.getDimensions()));
   return success();
 }
 
@@ -258,7 +288,8 @@ static LogicalResult lowerReverse(Lowerer &l, stablehlo::ReverseOp op) {
 //===----------------------------------------------------------------------===//
 
 // Start positions clamped so that the box of `sizes` lies inside `tensor`.
-static SmallVector<OpFoldResult> clampedStarts(Lowerer &l, ValueRange starts, Value tensor,
+static SmallVector<OpFoldResult> clampedStarts(Lowerer &l, ValueRange starts,
+                                               Value tensor,
                                                ArrayRef<OpFoldResult> sizes) {
   ImplicitLocOpBuilder &b = l.b;
   SmallVector<OpFoldResult> result;
@@ -272,33 +303,40 @@ static SmallVector<OpFoldResult> clampedStarts(Lowerer &l, ValueRange starts, Va
     Value zero = l.index(0);
     Value start = l.toIndex(l.scalar(source), source.getType());
     Value bounded = arith::MaxSIOp::create(b, start, zero);
-    result.push_back(arith::MinSIOp::create(b, bounded, l.value(most)).getResult());
+    result.push_back(
+        arith::MinSIOp::create(b, bounded, l.value(most)).getResult());
   }
   return result;
 }
 
-static LogicalResult lowerDynamicSlice(Lowerer &l, stablehlo::DynamicSliceOp op) {
+static LogicalResult lowerDynamicSlice(Lowerer &l,
+                                       stablehlo::DynamicSliceOp op) {
   Value input = l.tensor(op.getOperand());
   if (op.getSliceSizes().empty()) {
     l.set(op, l.scalar(op.getOperand()));
     return success();
   }
   SmallVector<OpFoldResult> sizes = attributes(l.b, op.getSliceSizes());
-  SmallVector<OpFoldResult> starts = clampedStarts(l, op.getStartIndices(), input, sizes);
-  SmallVector<OpFoldResult> ones = attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
+  SmallVector<OpFoldResult> starts =
+      clampedStarts(l, op.getStartIndices(), input, sizes);
+  SmallVector<OpFoldResult> ones =
+      attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
   l.set(op, l.slice(input, starts, sizes, ones));
   return success();
 }
 
-static LogicalResult lowerDynamicUpdateSlice(Lowerer &l, stablehlo::DynamicUpdateSliceOp op) {
+static LogicalResult
+lowerDynamicUpdateSlice(Lowerer &l, stablehlo::DynamicUpdateSliceOp op) {
   if (cast<RankedTensorType>(op.getType()).getRank() == 0) {
     l.set(op, l.scalar(op.getUpdate()));
     return success();
   }
   Value input = l.tensor(op.getOperand()), update = l.tensor(op.getUpdate());
   SmallVector<OpFoldResult> sizes = l.sizes(update);
-  SmallVector<OpFoldResult> starts = clampedStarts(l, op.getStartIndices(), input, sizes);
-  SmallVector<OpFoldResult> ones = attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
+  SmallVector<OpFoldResult> starts =
+      clampedStarts(l, op.getStartIndices(), input, sizes);
+  SmallVector<OpFoldResult> ones =
+      attributes(l.b, SmallVector<int64_t>(sizes.size(), 1));
   l.set(op, l.insert(update, input, starts, sizes, ones));
   return success();
 }

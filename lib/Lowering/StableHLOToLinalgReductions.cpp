@@ -36,13 +36,15 @@ struct Reducer {
 };
 } // namespace
 
-Reducer::Reducer(Lowerer &l, Region &region, TypeRange results) : l(l), region(region) {
+Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
+    : l(l), region(region) {
   for (Type type : results)
     types.push_back(signlessType(elementType(type)));
   auto narrow = types.size() == 1 ? dyn_cast<FloatType>(types[0]) : nullptr;
   Block &block = region.front();
   Operation &first = block.front();
-  if (!narrow || narrow.getWidth() >= 32 || !isa<stablehlo::AddOp, stablehlo::MulOp>(first) ||
+  if (!narrow || narrow.getWidth() >= 32 ||
+      !isa<stablehlo::AddOp, stablehlo::MulOp>(first) ||
       first.getNextNode() != block.getTerminator() ||
       block.getTerminator()->getOperand(0) != first.getResult(0))
     return;
@@ -65,7 +67,8 @@ SmallVector<Value> Reducer::init(ValueRange sources) {
   return values;
 }
 
-SmallVector<Value> Reducer::combine(ValueRange accumulators, ValueRange elements) {
+SmallVector<Value> Reducer::combine(ValueRange accumulators,
+                                    ValueRange elements) {
   if (wideOp) {
     Value element = castFloat(l.b, elements[0], types[0]);
     if (isa<stablehlo::AddOp>(wideOp))
@@ -81,27 +84,33 @@ Value Reducer::finish(Value tensor, Type element) {
   Type wanted = signlessType(element);
   if (elementType(tensor.getType()) == wanted)
     return tensor;
-  return l.map(tensor, l.empty(l.sizes(tensor), wanted), [&](ValueRange args) -> SmallVector<Value> {
-    return {castFloat(l.b, args[0], wanted)};
-  });
+  return l.map(tensor, l.empty(l.sizes(tensor), wanted),
+               [&](ValueRange args) -> SmallVector<Value> {
+                 return {castFloat(l.b, args[0], wanted)};
+               });
 }
 
 // One generic over `inputs` and what else `extra` brings along; results in
 // source types.
-static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer, ValueRange ins,
-                                   size_t elements, ArrayRef<OpFoldResult> sizes,
-                                   ValueRange initValues, ArrayRef<AffineMap> maps,
+static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer,
+                                   ValueRange ins, size_t elements,
+                                   ArrayRef<OpFoldResult> sizes,
+                                   ValueRange initValues,
+                                   ArrayRef<AffineMap> maps,
                                    ArrayRef<utils::IteratorType> iterators) {
   SmallVector<Value> init = reducer.init(initValues), outs;
   // Where nothing is reduced the generic is elementwise, and writes only.
   bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
   for (Value value : init)
-    outs.push_back(reduces ? l.filled(sizes, value) : l.empty(sizes, value.getType()));
+    outs.push_back(reduces ? l.filled(sizes, value)
+                           : l.empty(sizes, value.getType()));
   bool ok = true;
-  SmallVector<Value> sums =
-      l.generic(ins, outs, maps, iterators, [&](ValueRange args) -> SmallVector<Value> {
-        ValueRange accumulators = reduces ? args.drop_front(ins.size()) : ValueRange(init);
-        SmallVector<Value> next = reducer.combine(accumulators, args.take_front(elements));
+  SmallVector<Value> sums = l.generic(
+      ins, outs, maps, iterators, [&](ValueRange args) -> SmallVector<Value> {
+        ValueRange accumulators =
+            reduces ? args.drop_front(ins.size()) : ValueRange(init);
+        SmallVector<Value> next =
+            reducer.combine(accumulators, args.take_front(elements));
         ok = next.size() == outs.size();
         return ok ? next : SmallVector<Value>(accumulators);
       });
@@ -120,7 +129,8 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
   int64_t rank = type.getRank();
   Reducer reducer(l, op.getBody(), op.getResultTypes());
   SmallVector<int64_t> kept;
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::reduction);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::reduction);
   for (int64_t dim = 0; dim < rank; ++dim)
     if (!llvm::is_contained(op.getDimensions(), dim)) {
       kept.push_back(dim);
@@ -143,7 +153,8 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
     sizes.push_back(l.size(l.tensor(op.getInputs().front()), dim));
   }
   maps.append(op.getNumResults(), AffineMap::get(rank, 0, out, ctx));
-  return emitReduction(l, op, reducer, ins, ins.size(), sizes, op.getInitValues(), maps, iterators);
+  return emitReduction(l, op, reducer, ins, ins.size(), sizes,
+                       op.getInitValues(), maps, iterators);
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,18 +163,21 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
 
 // The one dim along which a window of stride one, as long as the axis and
 // padded on one side to reach its end, makes a running reduction.
-static std::optional<std::pair<int64_t, bool>> runningDim(stablehlo::ReduceWindowOp op) {
+static std::optional<std::pair<int64_t, bool>>
+runningDim(stablehlo::ReduceWindowOp op) {
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
   std::optional<std::pair<int64_t, bool>> result;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t window = op.getWindowDimensions()[dim];
     auto [low, high] = op.getPaddingOrZeros()[dim];
-    if (op.getWindowStridesOrOnes()[dim] != 1 || op.getBaseDilationsOrOnes()[dim] != 1 ||
+    if (op.getWindowStridesOrOnes()[dim] != 1 ||
+        op.getBaseDilationsOrOnes()[dim] != 1 ||
         (window > 1 && op.getWindowDilationsOrOnes()[dim] != 1))
       return std::nullopt;
     if (window == 1 && low == 0 && high == 0)
       continue;
-    bool forward = low == window - 1 && high == 0, backward = low == 0 && high == window - 1;
+    bool forward = low == window - 1 && high == 0,
+         backward = low == 0 && high == window - 1;
     if (result || window != type.getDimSize(dim) || !(forward || backward))
       return std::nullopt;
     result = {dim, backward};
@@ -173,8 +187,8 @@ static std::optional<std::pair<int64_t, bool>> runningDim(stablehlo::ReduceWindo
 
 // Along the last dim: a scalar loop for each line. Else one row after another,
 // so that the other dims stay vectors.
-static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op, int64_t axis,
-                                  bool backward) {
+static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
+                                  int64_t axis, bool backward) {
   ImplicitLocOpBuilder &b = l.b;
   Reducer reducer(l, op.getBody(), op.getResultTypes());
   SmallVector<Value> inputs =
@@ -197,59 +211,71 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op, int6
   };
   SmallVector<Value> results;
   if (axis == rank - 1) {
-    results = l.loops(ArrayRef(sizes).drop_back(), outs, [&](ValueRange ivs, ValueRange tensors) {
-      SmallVector<Value> carried(tensors);
-      carried.append(init);
-      SmallVector<Value> line = l.loops(sizes.back(), carried, [&](ValueRange step, ValueRange now) {
-        SmallVector<Value> at(ivs), elements;
-        at.push_back(position(step[0]));
-        for (Value input : inputs)
-          elements.push_back(tensor::ExtractOp::create(b, input, at));
-        SmallVector<Value> sums = next(now.drop_front(count), elements), then;
-        for (auto [sum, tensor] : llvm::zip(sums, now))
-          then.push_back(tensor::InsertOp::create(b, sum, tensor, at));
-        then.append(sums);
-        return then;
-      });
-      line.truncate(count);
-      return line;
-    });
+    results = l.loops(
+        ArrayRef(sizes).drop_back(), outs,
+        [&](ValueRange ivs, ValueRange tensors) {
+          SmallVector<Value> carried(tensors);
+          carried.append(init);
+          SmallVector<Value> line = l.loops(
+              sizes.back(), carried, [&](ValueRange step, ValueRange now) {
+                SmallVector<Value> at(ivs), elements;
+                at.push_back(position(step[0]));
+                for (Value input : inputs)
+                  elements.push_back(tensor::ExtractOp::create(b, input, at));
+                SmallVector<Value> sums = next(now.drop_front(count), elements),
+                                   then;
+                for (auto [sum, tensor] : llvm::zip(sums, now))
+                  then.push_back(tensor::InsertOp::create(b, sum, tensor, at));
+                then.append(sums);
+                return then;
+              });
+          line.truncate(count);
+          return line;
+        });
   } else {
     SmallVector<OpFoldResult> rowSizes(sizes);
     rowSizes.erase(rowSizes.begin() + axis);
     SmallVector<Value> carried(outs);
     for (Value value : init)
       carried.push_back(l.filled(rowSizes, value));
-    SmallVector<int64_t> shape(cast<RankedTensorType>(inputs.front().getType()).getShape());
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(inputs.front().getType()).getShape());
     shape.erase(shape.begin() + axis);
-    results = l.loops(sizes[axis], carried, [&](ValueRange step, ValueRange now) {
-      SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), ones(rank, b.getIndexAttr(1));
-      SmallVector<OpFoldResult> extents(sizes);
-      offsets[axis] = position(step[0]);
-      extents[axis] = b.getIndexAttr(1);
-      SmallVector<Value> rows;
-      for (Value input : inputs)
-        rows.push_back(l.slice(input, offsets, extents, ones,
-                               RankedTensorType::get(shape, elementType(input.getType()))));
-      SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(rank - 1));
-      SmallVector<utils::IteratorType> iterators(rank - 1, utils::IteratorType::parallel);
-      SmallVector<Value> sums = l.generic(
-          rows, now.drop_front(count), maps, iterators, [&](ValueRange args) {
-            return next(args.drop_front(count), args.take_front(count));
-          });
-      SmallVector<Value> then;
-      for (auto [sum, tensor] : llvm::zip(sums, now))
-        then.push_back(l.insert(sum, tensor, offsets, extents, ones));
-      then.append(sums);
-      return then;
-    });
+    results =
+        l.loops(sizes[axis], carried, [&](ValueRange step, ValueRange now) {
+          SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+              ones(rank, b.getIndexAttr(1));
+          SmallVector<OpFoldResult> extents(sizes);
+          offsets[axis] = position(step[0]);
+          extents[axis] = b.getIndexAttr(1);
+          SmallVector<Value> rows;
+          for (Value input : inputs)
+            rows.push_back(l.slice(
+                input, offsets, extents, ones,
+                RankedTensorType::get(shape, elementType(input.getType()))));
+          SmallVector<AffineMap> maps(2 * count,
+                                      b.getMultiDimIdentityMap(rank - 1));
+          SmallVector<utils::IteratorType> iterators(
+              rank - 1, utils::IteratorType::parallel);
+          SmallVector<Value> sums = l.generic(
+              rows, now.drop_front(count), maps, iterators,
+              [&](ValueRange args) {
+                return next(args.drop_front(count), args.take_front(count));
+              });
+          SmallVector<Value> then;
+          for (auto [sum, tensor] : llvm::zip(sums, now))
+            then.push_back(l.insert(sum, tensor, offsets, extents, ones));
+          then.append(sums);
+          return then;
+        });
   }
   for (auto [result, sum] : llvm::zip(op.getResults(), results))
     l.set(result, reducer.finish(sum, elementType(result.getType())));
   return success(ok);
 }
 
-static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op) {
+static LogicalResult lowerReduceWindow(Lowerer &l,
+                                       stablehlo::ReduceWindowOp op) {
   if (auto running = runningDim(op))
     return lowerRunning(l, op, running->first, running->second);
   ImplicitLocOpBuilder &b = l.b;
@@ -274,7 +300,8 @@ static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op)
   SmallVector<OpFoldResult> sizes;
   AffineExpr s0 = b.getAffineSymbolExpr(0);
   for (int64_t dim = 0; dim < rank; ++dim) {
-    int64_t stride = op.getWindowStridesOrOnes()[dim], extent = op.getWindowDimensions()[dim];
+    int64_t stride = op.getWindowStridesOrOnes()[dim],
+            extent = op.getWindowDimensions()[dim];
     int64_t dilation = op.getWindowDilationsOrOnes()[dim];
     AffineExpr expr = getAffineDimExpr(dim, ctx) * stride;
     if (extent != 1) {
@@ -287,7 +314,8 @@ static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op)
     OpFoldResult size = b.getIndexAttr(type.getDimSize(dim));
     if (type.isDynamicDim(dim)) {
       int64_t reach = (extent - 1) * dilation + 1;
-      size = l.affine((s0 - reach).floorDiv(stride) + 1, l.size(ins.front(), dim));
+      size =
+          l.affine((s0 - reach).floorDiv(stride) + 1, l.size(ins.front(), dim));
       if (!getConstantIntValue(size))
         size = arith::MaxSIOp::create(b, l.value(size), l.index(0)).getResult();
     }
@@ -302,9 +330,11 @@ static LogicalResult lowerReduceWindow(Lowerer &l, stablehlo::ReduceWindowOp op)
     maps.push_back(AffineMap::get(loops, 0, windowExprs, ctx));
   }
   maps.append(op.getNumResults(), leadingDims(loops, rank, ctx));
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
   iterators.append(window.size(), utils::IteratorType::reduction);
-  return emitReduction(l, op, reducer, ins, elements, sizes, op.getInitValues(), maps, iterators);
+  return emitReduction(l, op, reducer, ins, elements, sizes, op.getInitValues(),
+                       maps, iterators);
 }
 
 void shardc::lowering::addReductions(LoweringTable &table) {

@@ -17,7 +17,8 @@ static LogicalResult lowerConstant(Lowerer &l, stablehlo::ConstantOp op) {
   Type element = type.getElementType();
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense)
-    return op.emitOpError("unsupported: its value is no dense list of elements");
+    return op.emitOpError(
+        "unsupported: its value is no dense list of elements");
   if (type.getRank() == 0 || (dense.isSplat() && type.getNumElements() > 1)) {
     Value value = l.splat(op);
     if (!value) // rank 0: no splat() without its own lowering
@@ -39,29 +40,34 @@ static LogicalResult lowerConstant(Lowerer &l, stablehlo::ConstantOp op) {
 }
 
 // The index along `dim`, as `element`.
-static Value iota(Lowerer &l, ArrayRef<OpFoldResult> sizes, int64_t dim, Type element) {
+static Value iota(Lowerer &l, ArrayRef<OpFoldResult> sizes, int64_t dim,
+                  Type element) {
   ImplicitLocOpBuilder &b = l.b;
-  return l.map({}, l.empty(sizes, element), [&](ValueRange) -> SmallVector<Value> {
-    Value index = linalg::IndexOp::create(b, dim);
-    if (isa<IntegerType>(element))
-      return {arith::IndexCastOp::create(b, element, index).getResult()};
-    auto complex = dyn_cast<ComplexType>(element);
-    auto type = cast<FloatType>(complex ? complex.getElementType() : element);
-    // f64 holds every index that a narrower float could tell apart.
-    Value wide = arith::IndexCastOp::create(b, b.getI64Type(), index);
-    Value number = arith::SIToFPOp::create(
-        b, type.getWidth() < 32 ? Type(b.getF64Type()) : Type(type), wide);
-    number = castFloat(b, number, type);
-    if (!complex)
-      return {number};
-    return {complex::CreateOp::create(b, complex, number, l.zero(type)).getResult()};
-  });
+  return l.map(
+      {}, l.empty(sizes, element), [&](ValueRange) -> SmallVector<Value> {
+        Value index = linalg::IndexOp::create(b, dim);
+        if (isa<IntegerType>(element))
+          return {arith::IndexCastOp::create(b, element, index).getResult()};
+        auto complex = dyn_cast<ComplexType>(element);
+        auto type =
+            cast<FloatType>(complex ? complex.getElementType() : element);
+        // f64 holds every index that a narrower float could tell apart.
+        Value wide = arith::IndexCastOp::create(b, b.getI64Type(), index);
+        Value number = arith::SIToFPOp::create(
+            b, type.getWidth() < 32 ? Type(b.getF64Type()) : Type(type), wide);
+        number = castFloat(b, number, type);
+        if (!complex)
+          return {number};
+        return {complex::CreateOp::create(b, complex, number, l.zero(type))
+                    .getResult()};
+      });
 }
 
 static LogicalResult lowerIota(Lowerer &l, stablehlo::IotaOp op) {
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   if (!type.hasStaticShape())
-    return op.emitOpError("unsupported: its size is not static; use dynamic_iota");
+    return op.emitOpError(
+        "unsupported: its size is not static; use dynamic_iota");
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : type.getShape())
     sizes.push_back(l.b.getIndexAttr(size));
@@ -70,7 +76,8 @@ static LogicalResult lowerIota(Lowerer &l, stablehlo::IotaOp op) {
 }
 
 // Sizes of a result whose shape is a value: static dims from the type.
-static SmallVector<OpFoldResult> resultSizes(Lowerer &l, Value shape, RankedTensorType type) {
+static SmallVector<OpFoldResult> resultSizes(Lowerer &l, Value shape,
+                                             RankedTensorType type) {
   SmallVector<OpFoldResult> sizes = l.shapeValues(shape);
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (!type.isDynamicDim(dim))
@@ -87,7 +94,8 @@ static LogicalResult lowerDynamicIota(Lowerer &l, stablehlo::DynamicIotaOp op) {
 
 // The elements of a rank-1 integer tensor as JAX puts shapes together: from
 // constants and reshaped scalars. False where it is made otherwise.
-static bool listElements(Lowerer &l, Value source, SmallVectorImpl<OpFoldResult> &elements) {
+static bool listElements(Lowerer &l, Value source,
+                         SmallVectorImpl<OpFoldResult> &elements) {
   if (auto constant = source.getDefiningOp<stablehlo::ConstantOp>()) {
     auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
     if (!dense)
@@ -97,10 +105,12 @@ static bool listElements(Lowerer &l, Value source, SmallVectorImpl<OpFoldResult>
     return true;
   }
   if (auto concat = source.getDefiningOp<stablehlo::ConcatenateOp>())
-    return llvm::all_of(concat.getInputs(),
-                        [&](Value input) { return listElements(l, input, elements); });
+    return llvm::all_of(concat.getInputs(), [&](Value input) {
+      return listElements(l, input, elements);
+    });
   auto reshape = source.getDefiningOp<stablehlo::ReshapeOp>();
-  if (!reshape || cast<RankedTensorType>(reshape.getOperand().getType()).getRank() != 0)
+  if (!reshape ||
+      cast<RankedTensorType>(reshape.getOperand().getType()).getRank() != 0)
     return false;
   Value element = l.scalar(reshape.getOperand());
   elements.push_back(l.toIndex(element, elementType(source.getType())));
@@ -116,8 +126,9 @@ SmallVector<OpFoldResult> Lowerer::shapeValues(Value source) {
   Value shape = tensor(source);
   auto elements = shape.getDefiningOp<tensor::FromElementsOp>();
   for (int64_t i = 0; i < rank; ++i) {
-    Value size = elements ? elements.getElements()[i]
-                          : tensor::ExtractOp::create(b, shape, index(i)).getResult();
+    Value size =
+        elements ? elements.getElements()[i]
+                 : tensor::ExtractOp::create(b, shape, index(i)).getResult();
     size = toIndex(size, elementType(source.getType()));
     IntegerAttr known;
     if (matchPattern(size, m_Constant(&known)))
@@ -128,7 +139,8 @@ SmallVector<OpFoldResult> Lowerer::shapeValues(Value source) {
   return sizes;
 }
 
-static LogicalResult lowerGetDimensionSize(Lowerer &l, stablehlo::GetDimensionSizeOp op) {
+static LogicalResult lowerGetDimensionSize(Lowerer &l,
+                                           stablehlo::GetDimensionSizeOp op) {
   Value size = l.value(l.size(l.tensor(op.getOperand()), op.getDimension()));
   l.set(op, arith::IndexCastOp::create(l.b, l.b.getI32Type(), size));
   return success();
@@ -140,7 +152,8 @@ static LogicalResult lowerGetDimensionSize(Lowerer &l, stablehlo::GetDimensionSi
 
 // Copies the view that `result` is of some earlier value. Users that fold it
 // into their maps leave the copy dead.
-static LogicalResult lowerView(Lowerer &l, Value result, ArrayRef<OpFoldResult> sizes) {
+static LogicalResult lowerView(Lowerer &l, Value result,
+                               ArrayRef<OpFoldResult> sizes) {
   ImplicitLocOpBuilder &b = l.b;
   auto type = cast<RankedTensorType>(signlessType(result.getType()));
   View seen = l.view(result);
@@ -163,18 +176,21 @@ static LogicalResult lowerView(Lowerer &l, Value result, ArrayRef<OpFoldResult> 
   for (int64_t dim : seen.dims)
     exprs.push_back(b.getAffineDimExpr(dim));
   AffineMap from = AffineMap::get(type.getRank(), 0, exprs, b.getContext());
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  Value copy = l.generic(base, l.empty(sizes, type.getElementType()),
-                         {from, b.getMultiDimIdentityMap(type.getRank())}, iterators,
-                         [](ValueRange args) -> SmallVector<Value> { return {args[0]}; })
-                   .front();
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  Value copy =
+      l.generic(base, l.empty(sizes, type.getElementType()),
+                {from, b.getMultiDimIdentityMap(type.getRank())}, iterators,
+                [](ValueRange args) -> SmallVector<Value> { return {args[0]}; })
+          .front();
   l.set(result, copy);
   return success();
 }
 
-// Sizes of a broadcast whose result type holds `?`: those of the operand's dims.
-static FailureOr<SmallVector<OpFoldResult>> broadcastSizes(Lowerer &l, Operation *op,
-                                                           ArrayRef<int64_t> dims) {
+// Sizes of a broadcast whose result type holds `?`: those of the operand's
+// dims.
+static FailureOr<SmallVector<OpFoldResult>>
+broadcastSizes(Lowerer &l, Operation *op, ArrayRef<int64_t> dims) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -190,7 +206,8 @@ static FailureOr<SmallVector<OpFoldResult>> broadcastSizes(Lowerer &l, Operation
   return sizes;
 }
 
-static LogicalResult lowerBroadcastInDim(Lowerer &l, stablehlo::BroadcastInDimOp op) {
+static LogicalResult lowerBroadcastInDim(Lowerer &l,
+                                         stablehlo::BroadcastInDimOp op) {
   if (cast<RankedTensorType>(op.getType()).getRank() == 0) {
     l.set(op, l.scalar(op.getOperand()));
     return success();
@@ -202,17 +219,21 @@ static LogicalResult lowerBroadcastInDim(Lowerer &l, stablehlo::BroadcastInDimOp
 static LogicalResult lowerBroadcast(Lowerer &l, stablehlo::BroadcastOp op) {
   int64_t added = op.getBroadcastSizes().size();
   int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
-  auto sizes = broadcastSizes(l, op, llvm::to_vector(llvm::seq<int64_t>(added, rank)));
+  auto sizes =
+      broadcastSizes(l, op, llvm::to_vector(llvm::seq<int64_t>(added, rank)));
   return failed(sizes) ? failure() : lowerView(l, op.getResult(), *sizes);
 }
 
-static LogicalResult lowerDynamicBroadcast(Lowerer &l, stablehlo::DynamicBroadcastInDimOp op) {
+static LogicalResult
+lowerDynamicBroadcast(Lowerer &l, stablehlo::DynamicBroadcastInDimOp op) {
   auto type = cast<RankedTensorType>(op.getType());
-  return lowerView(l, op.getResult(), resultSizes(l, op.getOutputDimensions(), type));
+  return lowerView(l, op.getResult(),
+                   resultSizes(l, op.getOutputDimensions(), type));
 }
 
 static LogicalResult lowerTranspose(Lowerer &l, stablehlo::TransposeOp op) {
-  if (isa<RankedTensorType>(op.getType()) && cast<RankedTensorType>(op.getType()).getRank() == 0) {
+  if (isa<RankedTensorType>(op.getType()) &&
+      cast<RankedTensorType>(op.getType()).getRank() == 0) {
     l.set(op, l.scalar(op.getOperand()));
     return success();
   }
@@ -244,7 +265,8 @@ matchGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
       bool grow = count < other;
       size_t &at = grow ? i : j;
       ArrayRef<int64_t> shape = grow ? from : to;
-      if (at == shape.size() || ShapedType::isDynamic(shape[at]) || count == 0 || other == 0)
+      if (at == shape.size() || ShapedType::isDynamic(shape[at]) ||
+          count == 0 || other == 0)
         return {};
       (grow ? count : other) *= shape[at];
       (grow ? left : right).push_back(at++);
@@ -275,24 +297,29 @@ static int64_t product(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return count;
 }
 
-Value Lowerer::reshape(Value tensor, RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
+Value Lowerer::reshape(Value tensor, RankedTensorType type,
+                       ArrayRef<OpFoldResult> sizes) {
   auto from = cast<RankedTensorType>(tensor.getType());
   if (from == type)
     return tensor;
   Type element = type.getElementType();
   if (from.getRank() == 0)
-    return tensor::ExpandShapeOp::create(b, type, tensor, ArrayRef<ReassociationIndices>(), sizes);
+    return tensor::ExpandShapeOp::create(
+        b, type, tensor, ArrayRef<ReassociationIndices>(), sizes);
   if (type.getRank() == 0) {
     if (!from.hasStaticShape()) {
       SmallVector<int64_t> ones(from.getRank(), 1);
-      tensor = tensor::CastOp::create(b, RankedTensorType::get(ones, element), tensor);
+      tensor = tensor::CastOp::create(b, RankedTensorType::get(ones, element),
+                                      tensor);
     }
-    return tensor::CollapseShapeOp::create(b, type, tensor, ArrayRef<ReassociationIndices>());
+    return tensor::CollapseShapeOp::create(b, type, tensor,
+                                           ArrayRef<ReassociationIndices>());
   }
   auto groups = matchGroups(from.getShape(), type.getShape());
   if (groups.empty())
-    groups.push_back({llvm::to_vector<2>(llvm::seq<int64_t>(0, from.getRank())),
-                      llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))});
+    groups.push_back(
+        {llvm::to_vector<2>(llvm::seq<int64_t>(0, from.getRank())),
+         llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))});
   SmallVector<ReassociationIndices> collapse, expand;
   SmallVector<int64_t> middle;
   for (auto &[left, right] : groups) {
@@ -303,14 +330,15 @@ Value Lowerer::reshape(Value tensor, RankedTensorType type, ArrayRef<OpFoldResul
   }
   Value value = tensor;
   if (llvm::any_of(collapse, [](auto &group) { return group.size() > 1; }))
-    value = tensor::CollapseShapeOp::create(b, RankedTensorType::get(middle, element), value,
-                                            collapse);
+    value = tensor::CollapseShapeOp::create(
+        b, RankedTensorType::get(middle, element), value, collapse);
   // What the result's type knows and the operand's does not, or the other way.
   SmallVector<int64_t> wanted;
   for (auto &[left, right] : groups)
     wanted.push_back(product(type.getShape(), right));
   if (wanted != middle)
-    value = tensor::CastOp::create(b, RankedTensorType::get(wanted, element), value);
+    value = tensor::CastOp::create(b, RankedTensorType::get(wanted, element),
+                                   value);
   if (llvm::any_of(expand, [](auto &group) { return group.size() > 1; }))
     value = tensor::ExpandShapeOp::create(b, type, value, expand, sizes);
   return value;
@@ -318,8 +346,8 @@ Value Lowerer::reshape(Value tensor, RankedTensorType type, ArrayRef<OpFoldResul
 
 // A `?` of the result: that of the operand it stands for, or the one number
 // that makes the element counts equal.
-static FailureOr<SmallVector<OpFoldResult>> reshapeSizes(Lowerer &l, Operation *op, Value input,
-                                                         RankedTensorType type) {
+static FailureOr<SmallVector<OpFoldResult>>
+reshapeSizes(Lowerer &l, Operation *op, Value input, RankedTensorType type) {
   SmallVector<OpFoldResult> sizes;
   std::optional<int64_t> open;
   auto from = cast<RankedTensorType>(input.getType());
@@ -337,7 +365,8 @@ static FailureOr<SmallVector<OpFoldResult>> reshapeSizes(Lowerer &l, Operation *
       continue;
     if (open)
       return op->emitOpError("unsupported: the sizes of dims ")
-             << *open << " and " << dim << " do not follow from its operand; use dynamic_reshape";
+             << *open << " and " << dim
+             << " do not follow from its operand; use dynamic_reshape";
     open = dim;
   }
   if (open) {
@@ -353,7 +382,8 @@ static FailureOr<SmallVector<OpFoldResult>> reshapeSizes(Lowerer &l, Operation *
     for (auto [dim, size] : llvm::enumerate(sizes))
       if (int64_t(dim) != *open)
         known = times(known, size);
-    sizes[*open] = arith::DivUIOp::create(l.b, l.value(count), l.value(known)).getResult();
+    sizes[*open] =
+        arith::DivUIOp::create(l.b, l.value(count), l.value(known)).getResult();
   }
   return sizes;
 }
@@ -367,7 +397,8 @@ static LogicalResult lowerReshape(Lowerer &l, stablehlo::ReshapeOp op) {
   }
   Value input = l.tensor(op.getOperand());
   if (type.getRank() == 0) {
-    SmallVector<Value> zeros(cast<RankedTensorType>(input.getType()).getRank(), l.index(0));
+    SmallVector<Value> zeros(cast<RankedTensorType>(input.getType()).getRank(),
+                             l.index(0));
     l.set(op, tensor::ExtractOp::create(l.b, input, zeros));
     return success();
   }
@@ -378,7 +409,8 @@ static LogicalResult lowerReshape(Lowerer &l, stablehlo::ReshapeOp op) {
   return success();
 }
 
-static LogicalResult lowerDynamicReshape(Lowerer &l, stablehlo::DynamicReshapeOp op) {
+static LogicalResult lowerDynamicReshape(Lowerer &l,
+                                         stablehlo::DynamicReshapeOp op) {
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   SmallVector<OpFoldResult> sizes = resultSizes(l, op.getOutputShape(), type);
   l.set(op, l.reshape(l.tensor(op.getOperand()), type, sizes));
@@ -390,8 +422,10 @@ Value Lowerer::splitDim(Value tensor, int64_t dim, int64_t groups) {
   SmallVector<int64_t> shape(from.getShape());
   SmallVector<OpFoldResult> extents = sizes(tensor);
   SmallVector<ReassociationIndices> expand;
-  OpFoldResult inner = affine(b.getAffineSymbolExpr(0).floorDiv(groups), extents[dim]);
-  shape[dim] = from.isDynamicDim(dim) ? ShapedType::kDynamic : shape[dim] / groups;
+  OpFoldResult inner =
+      affine(b.getAffineSymbolExpr(0).floorDiv(groups), extents[dim]);
+  shape[dim] =
+      from.isDynamicDim(dim) ? ShapedType::kDynamic : shape[dim] / groups;
   shape.insert(shape.begin() + dim, groups);
   extents[dim] = inner;
   extents.insert(extents.begin() + dim, b.getIndexAttr(groups));
@@ -401,8 +435,9 @@ Value Lowerer::splitDim(Value tensor, int64_t dim, int64_t groups) {
       group.push_back(at++);
     expand.push_back(group);
   }
-  return tensor::ExpandShapeOp::create(b, RankedTensorType::get(shape, from.getElementType()),
-                                       tensor, expand, extents);
+  return tensor::ExpandShapeOp::create(
+      b, RankedTensorType::get(shape, from.getElementType()), tensor, expand,
+      extents);
 }
 
 void shardc::lowering::addShapes(LoweringTable &table) {

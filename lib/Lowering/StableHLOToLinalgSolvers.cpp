@@ -20,13 +20,16 @@ struct Elements {
 
   static bool isComplex(Value x) { return isa<ComplexType>(x.getType()); }
   Value multiply(Value x, Value y) {
-    return isComplex(x) ? complexMultiply(b, {x, y}) : arith::MulFOp::create(b, x, y).getResult();
+    return isComplex(x) ? complexMultiply(b, {x, y})
+                        : arith::MulFOp::create(b, x, y).getResult();
   }
   Value subtract(Value x, Value y) {
-    return isComplex(x) ? complexSubtract(b, {x, y}) : arith::SubFOp::create(b, x, y).getResult();
+    return isComplex(x) ? complexSubtract(b, {x, y})
+                        : arith::SubFOp::create(b, x, y).getResult();
   }
   Value divide(Value x, Value y) {
-    return isComplex(x) ? complexDivide(b, {x, y}) : arith::DivFOp::create(b, x, y).getResult();
+    return isComplex(x) ? complexDivide(b, {x, y})
+                        : arith::DivFOp::create(b, x, y).getResult();
   }
   Value conjugate(Value x) { return isComplex(x) ? complexConjugate(b, x) : x; }
   /// Of a number whose imaginary part is zero.
@@ -36,22 +39,23 @@ struct Elements {
     Type part = cast<ComplexType>(x.getType()).getElementType();
     Value re = complex::ReOp::create(b, part, x);
     Value root = math::SqrtOp::create(b, re);
-    return complex::CreateOp::create(b, x.getType(), root, numberConstant(b, part, 0));
+    return complex::CreateOp::create(b, x.getType(), root,
+                                     numberConstant(b, part, 0));
   }
 };
 } // namespace
 
 // The element of a batch of matrices at (row, column), conjugated if asked.
-static Value elementAt(Lowerer &l, Value tensor, ValueRange batch, Value row, Value column,
-                       bool conjugate) {
+static Value elementAt(Lowerer &l, Value tensor, ValueRange batch, Value row,
+                       Value column, bool conjugate) {
   SmallVector<Value> at(batch);
   at.append({row, column});
   Value value = tensor::ExtractOp::create(l.b, tensor, at);
   return conjugate ? Elements{l.b}.conjugate(value) : value;
 }
 
-static Value withElement(Lowerer &l, Value tensor, ValueRange batch, Value row, Value column,
-                         Value value) {
+static Value withElement(Lowerer &l, Value tensor, ValueRange batch, Value row,
+                         Value column, Value value) {
   SmallVector<Value> at(batch);
   at.append({row, column});
   return tensor::InsertOp::create(l.b, value, tensor, at);
@@ -70,39 +74,48 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   SmallVector<OpFoldResult> sizes = l.sizes(a);
   bool lower = op.getLower();
   auto read = [&](Value tensor, ValueRange batch, Value i, Value j) {
-    return lower ? elementAt(l, tensor, batch, i, j, false) : elementAt(l, tensor, batch, j, i, true);
+    return lower ? elementAt(l, tensor, batch, i, j, false)
+                 : elementAt(l, tensor, batch, j, i, true);
   };
-  auto write = [&](Value tensor, ValueRange batch, Value i, Value j, Value value) {
+  auto write = [&](Value tensor, ValueRange batch, Value i, Value j,
+                   Value value) {
     return lower ? withElement(l, tensor, batch, i, j, value)
                  : withElement(l, tensor, batch, j, i, e.conjugate(value));
   };
   auto difference = [&](Value factor, ValueRange batch, Value i, Value j) {
-    return l.loops(OpFoldResult(j), read(a, batch, i, j), [&](ValueRange k, ValueRange sum) {
-      Value x = read(factor, batch, i, k[0]), y = e.conjugate(read(factor, batch, j, k[0]));
-      return SmallVector<Value>{e.subtract(sum[0], e.multiply(x, y))};
-    })[0];
+    return l.loops(OpFoldResult(j), read(a, batch, i, j),
+                   [&](ValueRange k, ValueRange sum) {
+                     Value x = read(factor, batch, i, k[0]),
+                           y = e.conjugate(read(factor, batch, j, k[0]));
+                     return SmallVector<Value>{
+                         e.subtract(sum[0], e.multiply(x, y))};
+                   })[0];
   };
   SmallVector<OpFoldResult> rows(sizes);
   rows.pop_back();
   Value zeros = l.filled(sizes, l.zero(type));
-  SmallVector<Value> result = l.loops(rows, zeros, [&](ValueRange at, ValueRange factors) {
-    ValueRange batch = at.drop_back();
-    Value i = at.back();
-    Value row = l.loops(OpFoldResult(i), factors, [&](ValueRange j, ValueRange now) {
-      Value above = difference(now[0], batch, i, j[0]);
-      Value pivot = read(now[0], batch, j[0], j[0]);
-      return SmallVector<Value>{write(now[0], batch, i, j[0], e.divide(above, pivot))};
-    })[0];
-    Value root = e.squareRoot(difference(row, batch, i, i));
-    return SmallVector<Value>{write(row, batch, i, i, root)};
-  });
+  SmallVector<Value> result =
+      l.loops(rows, zeros, [&](ValueRange at, ValueRange factors) {
+        ValueRange batch = at.drop_back();
+        Value i = at.back();
+        Value row = l.loops(
+            OpFoldResult(i), factors, [&](ValueRange j, ValueRange now) {
+              Value above = difference(now[0], batch, i, j[0]);
+              Value pivot = read(now[0], batch, j[0], j[0]);
+              return SmallVector<Value>{
+                  write(now[0], batch, i, j[0], e.divide(above, pivot))};
+            })[0];
+        Value root = e.squareRoot(difference(row, batch, i, i));
+        return SmallVector<Value>{write(row, batch, i, i, root)};
+      });
   l.set(op, result.front());
   return success();
 }
 
 // Substitution through T = op(A): rows of X from the left, columns from the
 // right, first those that need no other.
-static LogicalResult lowerTriangularSolve(Lowerer &l, stablehlo::TriangularSolveOp op) {
+static LogicalResult lowerTriangularSolve(Lowerer &l,
+                                          stablehlo::TriangularSolveOp op) {
   ImplicitLocOpBuilder &b = l.b;
   Elements e{b};
   Value a = l.tensor(op.getA()), rhs = l.tensor(op.getB());
@@ -116,38 +129,48 @@ static LogicalResult lowerTriangularSolve(Lowerer &l, stablehlo::TriangularSolve
   bool forward = left == lower;
   SmallVector<OpFoldResult> sizes = l.sizes(rhs);
   int64_t rank = sizes.size();
-  OpFoldResult n = sizes[left ? rank - 2 : rank - 1], others = sizes[left ? rank - 1 : rank - 2];
+  OpFoldResult n = sizes[left ? rank - 2 : rank - 1],
+               others = sizes[left ? rank - 1 : rank - 2];
   auto matrix = [&](ValueRange batch, Value i, Value j) {
-    return transposed ? elementAt(l, a, batch, j, i, adjoint) : elementAt(l, a, batch, i, j, false);
+    return transposed ? elementAt(l, a, batch, j, i, adjoint)
+                      : elementAt(l, a, batch, i, j, false);
   };
-  Value one = l.index(1), last = l.value(l.affine(b.getAffineSymbolExpr(0) - 1, n));
+  Value one = l.index(1),
+        last = l.value(l.affine(b.getAffineSymbolExpr(0) - 1, n));
   SmallVector<OpFoldResult> nest(ArrayRef(sizes).drop_back(2));
   nest.append({n, others});
   Value start = l.empty(sizes, type);
-  SmallVector<Value> result = l.loops(nest, start, [&](ValueRange at, ValueRange now) {
-    ValueRange batch = at.drop_back(2);
-    Value step = at[at.size() - 2], other = at.back();
-    // The unknown of this step, and how many are known: those before it, or in
-    // backward order those after it.
-    Value i = forward ? step : arith::SubIOp::create(b, last, step).getResult();
-    auto position = [&](Value k) { return left ? std::pair(k, other) : std::pair(other, k); };
-    auto [row, column] = position(i);
-    Value sum = l.loops(OpFoldResult(step), elementAt(l, rhs, batch, row, column, false),
-                        [&](ValueRange turn, ValueRange sums) {
-                          Value k = turn[0];
-                          if (!forward) {
-                            Value next = arith::AddIOp::create(b, i, one);
-                            k = arith::AddIOp::create(b, next, turn[0]);
-                          }
-                          auto [knownRow, knownColumn] = position(k);
-                          Value x = elementAt(l, now[0], batch, knownRow, knownColumn, false);
-                          Value t = left ? matrix(batch, i, k) : matrix(batch, k, i);
-                          return SmallVector<Value>{e.subtract(sums[0], e.multiply(t, x))};
-                        })[0];
-    if (!op.getUnitDiagonal())
-      sum = e.divide(sum, matrix(batch, i, i));
-    return SmallVector<Value>{withElement(l, now[0], batch, row, column, sum)};
-  });
+  SmallVector<Value> result =
+      l.loops(nest, start, [&](ValueRange at, ValueRange now) {
+        ValueRange batch = at.drop_back(2);
+        Value step = at[at.size() - 2], other = at.back();
+        // The unknown of this step, and how many are known: those before it, or
+        // in backward order those after it.
+        Value i =
+            forward ? step : arith::SubIOp::create(b, last, step).getResult();
+        auto position = [&](Value k) {
+          return left ? std::pair(k, other) : std::pair(other, k);
+        };
+        auto [row, column] = position(i);
+        Value sum = l.loops(
+            OpFoldResult(step), elementAt(l, rhs, batch, row, column, false),
+            [&](ValueRange turn, ValueRange sums) {
+              Value k = turn[0];
+              if (!forward) {
+                Value next = arith::AddIOp::create(b, i, one);
+                k = arith::AddIOp::create(b, next, turn[0]);
+              }
+              auto [knownRow, knownColumn] = position(k);
+              Value x =
+                  elementAt(l, now[0], batch, knownRow, knownColumn, false);
+              Value t = left ? matrix(batch, i, k) : matrix(batch, k, i);
+              return SmallVector<Value>{e.subtract(sums[0], e.multiply(t, x))};
+            })[0];
+        if (!op.getUnitDiagonal())
+          sum = e.divide(sum, matrix(batch, i, i));
+        return SmallVector<Value>{
+            withElement(l, now[0], batch, row, column, sum)};
+      });
   l.set(op, result.front());
   return success();
 }
