@@ -1,9 +1,546 @@
 //===- Faults.cpp - Mistakes to be found ----------------------------------===//
 
 #include "Faults.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
 
-std::vector<std::string> shardc::fuzz::faultNames() { return {}; }
+namespace {
+struct Fault {
+  const char *name;
+  bool (*plant)(ModuleOp);
+};
+} // namespace
 
-bool shardc::fuzz::plantFault(ModuleOp, StringRef) { return false; }
+template <typename OpTy>
+static SmallVector<OpTy> all(ModuleOp module) {
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) { ops.push_back(op); });
+  return ops;
+}
+
+static MeshAttr meshOf(ModuleOp module) { return (*module.getOps<MeshOp>().begin()).getMesh(); }
+
+//===----------------------------------------------------------------------===//
+// Tables of exchanges
+//===----------------------------------------------------------------------===//
+
+using Edit = llvm::function_ref<bool(shardc::DimExchange &, int64_t size)>;
+
+/// Lets `edit` change the table of every dim of every OpTy.
+template <typename OpTy>
+static bool editTables(ModuleOp module, Edit edit) {
+  bool any = false;
+  MeshAttr mesh = meshOf(module);
+  for (OpTy op : all<OpTy>(module)) {
+    SmallVector<Attribute> attrs;
+    bool changed = false;
+    for (Attribute attr : op.getDims()) {
+      shardc::DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+      int64_t size = 0;
+      for (Interval owned : dim.owned)
+        size = std::max(size, owned.end);
+      if (edit(dim, size)) {
+        changed = true;
+        attr = DimExchangeAttr::get(module.getContext(), mesh, dim);
+      }
+      attrs.push_back(attr);
+    }
+    if (changed)
+      op.setDimsAttr(ArrayAttr::get(module.getContext(), attrs));
+    any |= changed;
+  }
+  return any;
+}
+
+/// Shifts what coordinate `i` needs by `by`, where that stays inside.
+static bool shift(shardc::DimExchange &dim, size_t i, int64_t by, int64_t size) {
+  Interval &needed = dim.needed[i];
+  if (needed.empty() || needed.begin + by < std::min<int64_t>(0, needed.begin) ||
+      needed.end + by > std::max(size, needed.end))
+    return false;
+  needed.begin += by;
+  needed.end += by;
+  return true;
+}
+
+static bool shiftAll(shardc::DimExchange &dim, int64_t by, int64_t size) {
+  bool any = false;
+  if (dim.owned != dim.needed)
+    for (size_t i = 0; i < dim.needed.size(); ++i)
+      any |= shift(dim, i, by, size);
+  return any;
+}
+
+static bool sameSizes(ArrayRef<Interval> intervals) {
+  return llvm::all_of(intervals, [&](Interval i) { return i.size() == intervals[0].size(); });
+}
+
+/// Each coordinate takes the place of the one before it.
+static bool rotate(std::vector<Interval> &intervals) {
+  if (intervals.size() < 2 || !sameSizes(intervals) || llvm::all_equal(intervals))
+    return false;
+  std::rotate(intervals.begin(), intervals.begin() + 1, intervals.end());
+  return true;
+}
+
+/// Reads a table over two axes with the axes exchanged.
+template <typename T>
+static bool transposeTable(std::vector<T> &table, int64_t rows, int64_t columns) {
+  std::vector<T> old = table;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      table[r * columns + c] = old[c * rows + r];
+  return old != table;
+}
+
+template <typename OpTy>
+static bool swapAxes(ModuleOp module) {
+  MeshAttr mesh = meshOf(module);
+  return editTables<OpTy>(module, [&](shardc::DimExchange &dim, int64_t) {
+    return dim.axes.size() == 2 && sameSizes(dim.owned) &&
+           transposeTable(dim.owned, mesh.getAxisSizes()[dim.axes[0]], mesh.getAxisSizes()[dim.axes[1]]);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// A constant of no dims like `type`'s elements: 0, or `value`.
+static Value scalar(OpBuilder &builder, Location loc, Type type, int64_t value) {
+  auto element = cast<RankedTensorType>(type).getElementType();
+  auto tensor = RankedTensorType::get({}, element);
+  Attribute attr;
+  if (isa<FloatType>(element))
+    attr = builder.getFloatAttr(element, value);
+  else
+    attr = builder.getIntegerAttr(element, isa<IntegerType>(element) && element.getIntOrFloatBitWidth() == 1 ? value != 0 : value);
+  return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensor, attr))));
+}
+
+static bool isPlain(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return isa<FloatType>(element) || element.isSignlessInteger();
+}
+
+/// A value that is not what the exchange should read: of the same type, made
+/// before.
+static Value earlierValue(Operation *op, Value like) {
+  Value found;
+  for (Operation &other : *op->getBlock()) {
+    if (&other == op)
+      break;
+    for (Value result : other.getResults())
+      if (result != like && result.getType() == like.getType())
+        found = result;
+  }
+  if (!found)
+    for (Value argument : op->getBlock()->getArguments())
+      if (argument != like && argument.getType() == like.getType())
+        found = argument;
+  return found;
+}
+
+template <typename OpTy>
+static bool readStale(ModuleOp module) {
+  bool any = false;
+  for (OpTy op : all<OpTy>(module))
+    if (Value stale = earlierValue(op, op.getInput())) {
+      op.getInputMutable().assign(stale);
+      any = true;
+    }
+  return any;
+}
+
+/// Others' parts and one's own are zero: the buffer was read before it was full.
+template <typename OpTy>
+static bool readEarly(ModuleOp module) {
+  bool any = false;
+  for (OpTy op : all<OpTy>(module)) {
+    Type element = cast<RankedTensorType>(op.getInput().getType()).getElementType();
+    if (!isPlain(op.getInput()) || element.isInteger(1))
+      continue;
+    OpBuilder builder(op);
+    op.getInputMutable().assign(stablehlo::SubtractOp::create(builder, op.getLoc(), op.getInput(), op.getInput()));
+    any = true;
+  }
+  return any;
+}
+
+/// Overwrites one element of the result: the first or the last of all dims that
+/// grow on that side on every rank.
+static bool loseElement(ModuleOp module, bool first, size_t dims) {
+  bool any = false;
+  MeshAttr mesh = meshOf(module);
+  for (HaloExchangeOp op : all<HaloExchangeOp>(module)) {
+    auto type = cast<RankedTensorType>(op.getType());
+    if (!type.hasStaticShape() || type.getNumElements() == 0 || !isPlain(op.getResult()))
+      continue;
+    SmallVector<int64_t> at(type.getRank(), 0);
+    size_t grown = 0;
+    for (Attribute attr : op.getDims()) {
+      shardc::DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+      bool grows = true;
+      for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
+        grows &= first ? needed.begin < owned.begin : needed.end > owned.end;
+      grown += grows;
+      if (grows && !first)
+        at[dim.dim] = type.getDimSize(dim.dim) - 1;
+    }
+    if (grown < dims)
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Value zero = tensor::ExtractOp::create(builder, op.getLoc(), scalar(builder, op.getLoc(), type, 0), ValueRange());
+    SmallVector<Value> indices;
+    for (int64_t index : at)
+      indices.push_back(arith::ConstantIndexOp::create(builder, op.getLoc(), index));
+    auto insert = tensor::InsertOp::create(builder, op.getLoc(), zero, op.getResult(), indices);
+    op.getResult().replaceAllUsesExcept(insert.getResult(), insert);
+    any = true;
+  }
+  return any;
+}
+
+static bool changeFill(ModuleOp module) {
+  bool any = false;
+  module.walk([&](ExchangeOpInterface op) {
+    Value fill = op.getFillValue();
+    if (!fill || !isPlain(fill))
+      return;
+    OpBuilder builder(op);
+    Value other = scalar(builder, op->getLoc(), fill.getType(), 7);
+    for (OpOperand &operand : op->getOpOperands())
+      if (operand.get() == fill && operand.getOperandNumber() == op->getNumOperands() - 1) {
+        operand.set(other);
+        any = true;
+      }
+  });
+  for (tensor::PadOp op : all<tensor::PadOp>(module)) {
+    OpBuilder builder(op);
+    Value constant = op.getConstantPaddingValue();
+    if (!constant || !isa<FloatType>(constant.getType()))
+      continue;
+    Value other = arith::ConstantOp::create(builder, op.getLoc(), builder.getFloatAttr(constant.getType(), 7));
+    op.getRegion().front().getTerminator()->setOperand(0, other);
+    any = true;
+  }
+  return any;
+}
+
+static bool swapEdges(ModuleOp module) {
+  bool any = false;
+  for (tensor::PadOp op : all<tensor::PadOp>(module)) {
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(), high = op.getMixedHighPad();
+    if (low == high)
+      continue;
+    OpBuilder builder(op);
+    auto padded = tensor::PadOp::create(builder, op.getLoc(), op.getResultType(), op.getSource(), high, low);
+    padded.getRegion().takeBody(op.getRegion());
+    op.replaceAllUsesWith(padded.getResult());
+    op.erase();
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static bool changeKind(ModuleOp module) {
+  bool any = false;
+  for (OpTy op : all<OpTy>(module)) {
+    ReductionKind kind = op.getKind();
+    bool boolean = cast<RankedTensorType>(op.getType()).getElementType().isInteger(1);
+    ReductionKind other = kind == ReductionKind::Max   ? ReductionKind::Min
+                          : kind == ReductionKind::And ? ReductionKind::Or
+                          : kind == ReductionKind::Or  ? ReductionKind::And
+                          : kind == ReductionKind::Xor ? ReductionKind::Or
+                                                       : ReductionKind::Max;
+    if (boolean && other == ReductionKind::Max)
+      continue;
+    op.setKind(other);
+    any = true;
+  }
+  return any;
+}
+
+static bool dropAllReduce(ModuleOp module) {
+  auto ops = all<AllReduceOp>(module);
+  for (AllReduceOp op : ops) {
+    op.replaceAllUsesWith(op.getInput());
+    op.erase();
+  }
+  return !ops.empty();
+}
+
+static bool reduceTwice(ModuleOp module) {
+  bool any = false;
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    if (op.getKind() != ReductionKind::Sum)
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Operation *again = builder.clone(*op);
+    again->setOperand(0, op.getResult());
+    op.getResult().replaceAllUsesExcept(again->getResult(0), again);
+    any = true;
+  }
+  return any;
+}
+
+static bool dropAxis(ModuleOp module) {
+  bool any = false;
+  for (AllReduceOp op : all<AllReduceOp>(module))
+    if (op.getAxes().size() > 1) {
+      op.setAxesAttr(ArrayAttr::get(module.getContext(), op.getAxes().getValue().drop_back()));
+      any = true;
+    }
+  return any;
+}
+
+static bool otherAxis(ModuleOp module) {
+  bool any = false;
+  MeshAttr mesh = meshOf(module);
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    if (op.getAxes().size() != 1)
+      continue;
+    for (StringAttr axis : mesh.getAxisNames())
+      if (axis != op.getAxes()[0]) {
+        op.setAxesAttr(ArrayAttr::get(module.getContext(), {axis}));
+        any = true;
+        break;
+      }
+  }
+  return any;
+}
+
+/// The initial value, or a bias, is added before the sum and not after it.
+static bool addOnEveryRank(ModuleOp module) {
+  bool any = false;
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    if (op.getKind() != ReductionKind::Sum || !op->hasOneUse())
+      continue;
+    auto sum = dyn_cast<stablehlo::AddOp>(*op->user_begin());
+    if (!sum || sum.getType() != op.getType())
+      continue;
+    Value other = sum->getOperand(0) == op.getResult() ? sum->getOperand(1) : sum->getOperand(0);
+    sum->moveBefore(op);
+    // What stands between needs not dominate.
+    if (Operation *made = other.getDefiningOp(); made && (made->getBlock() != sum->getBlock() || !made->isBeforeInBlock(sum))) {
+      sum->moveAfter(op);
+      continue;
+    }
+    sum->replaceUsesOfWith(op.getResult(), op.getInput());
+    sum->getResult(0).replaceAllUsesWith(op.getResult());
+    op.getInputMutable().assign(sum->getResult(0));
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// What differs by rank
+//===----------------------------------------------------------------------===//
+
+using EditTable = llvm::function_ref<bool(std::vector<int64_t> &, LookupOp)>;
+
+/// Lets `edit` change the tables of offsets: those that begin at 0 and grow.
+/// Entries only become smaller, so that everything stays inside its buffer.
+static bool editOffsets(ModuleOp module, EditTable edit) {
+  bool any = false;
+  for (LookupOp op : all<LookupOp>(module)) {
+    std::vector<int64_t> table = op.getTable().vec(), old = table;
+    if (table.front() != 0 || table.back() == 0 || !llvm::is_sorted(table) || !edit(table, op))
+      continue;
+    for (auto [now, before] : llvm::zip(table, old))
+      now = std::max<int64_t>(0, std::min(now, before));
+    if (table == old)
+      continue;
+    op.setTable(table);
+    any = true;
+  }
+  return any;
+}
+
+static bool swapLookupAxes(ModuleOp module) {
+  MeshAttr mesh = meshOf(module);
+  return editOffsets(module, [&](std::vector<int64_t> &table, LookupOp op) {
+    return op.getAxes().size() == 2 &&
+           transposeTable(table, mesh.getAxisSize(cast<StringAttr>(op.getAxes()[0]).getValue()),
+                          mesh.getAxisSize(cast<StringAttr>(op.getAxes()[1]).getValue()));
+  });
+}
+
+static bool shiftPhase(ModuleOp module) {
+  auto ops = all<DilateOp>(module);
+  for (DilateOp op : ops) {
+    OpBuilder builder(op);
+    Value one = arith::ConstantIndexOp::create(builder, op.getLoc(), 1);
+    op.getFirstMutable().assign(arith::AddIOp::create(builder, op.getLoc(), op.getFirst(), one).getResult());
+  }
+  return !ops.empty();
+}
+
+/// Blocks change places, but their elements keep their order.
+static bool keepOrder(ModuleOp module) {
+  bool any = false;
+  for (stablehlo::ReverseOp op : all<stablehlo::ReverseOp>(module))
+    if (isa_and_nonnull<CommunicationOpInterface>(op->getOperand(0).getDefiningOp())) {
+      op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
+      op->erase();
+      any = true;
+    }
+  return any;
+}
+
+/// An exchange in a loop moves what came in, not what the loop carries.
+static bool readBeforeLoop(ModuleOp module) {
+  bool any = false;
+  module.walk([&](ExchangeOpInterface op) {
+    auto argument = dyn_cast<BlockArgument>(op.getSource());
+    auto loop = dyn_cast<stablehlo::WhileOp>(op->getParentOp());
+    if (!argument || !loop || argument.getOwner() != op->getBlock())
+      return;
+    op->setOperand(0, loop->getOperand(argument.getArgNumber()));
+    any = true;
+  });
+  return any;
+}
+
+/// Of two exchanges that look alike, the second is taken for the first.
+static bool mergeExchanges(ModuleOp module) {
+  bool any = false;
+  SmallVector<Operation *> seen;
+  SmallVector<Operation *> ops;
+  module.walk([&](ExchangeOpInterface op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    auto same = llvm::find_if(seen, [&](Operation *other) {
+      return other->getBlock() == op->getBlock() && other->getName() == op->getName() &&
+             other->getResultTypes() == op->getResultTypes() &&
+             cast<ExchangeOpInterface>(other).getDimExchanges() == cast<ExchangeOpInterface>(op).getDimExchanges() &&
+             cast<ExchangeOpInterface>(other).getSource() != cast<ExchangeOpInterface>(op).getSource();
+    });
+    if (same == seen.end()) {
+      seen.push_back(op);
+      continue;
+    }
+    op->replaceAllUsesWith((*same)->getResults());
+    op->erase();
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// The list
+//===----------------------------------------------------------------------===//
+
+static const Fault faults[] = {
+    {"halo-one-too-low", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, -1, n); });
+     }},
+    {"halo-one-too-high", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, 1, n); });
+     }},
+    {"halo-of-the-last-rank-off-by-one", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return d.owned != d.needed && shift(d, d.needed.size() - 1, -1, n); });
+     }},
+    {"halo-of-the-first-rank-off-by-one", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return d.owned != d.needed && shift(d, 0, 1, n); });
+     }},
+    {"halo-of-an-inner-rank-off-by-one", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) {
+         return d.owned != d.needed && d.needed.size() > 2 && shift(d, 1, -1, n);
+       });
+     }},
+    {"halo-from-the-wrong-peer", [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+     }},
+    {"halo-without-corner", [](ModuleOp m) { return loseElement(m, /*first=*/true, 2); }},
+    {"halo-without-last-element", [](ModuleOp m) { return loseElement(m, /*first=*/false, 1); }},
+    {"halo-read-before-it-is-there", readEarly<HaloExchangeOp>},
+    {"halo-of-a-stale-buffer", readStale<HaloExchangeOp>},
+    {"fill-forgotten", changeFill},
+    {"edge-filled-on-the-wrong-side", swapEdges},
+    {"rank-after-an-empty-shard-off-by-one", [](ModuleOp m) -> bool {
+       auto edit = [](shardc::DimExchange &d, int64_t n) {
+         bool any = false;
+         for (size_t i = 1; i < d.needed.size(); ++i)
+           any |= d.owned[i - 1].empty() && d.owned != d.needed && (shift(d, i, -1, n) || shift(d, i, 1, n));
+         return any;
+       };
+       bool halo = editTables<HaloExchangeOp>(m, edit), moved = editTables<RebalanceOp>(m, edit);
+       return halo || moved;
+     }},
+    {"rebalance-one-too-low", [](ModuleOp m) {
+       return editTables<RebalanceOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, -1, n); });
+     }},
+    {"rebalance-of-a-stale-buffer", readStale<RebalanceOp>},
+    {"gather-in-the-wrong-order", [](ModuleOp m) {
+       return editTables<AllGatherOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.owned); });
+     }},
+    {"gather-with-swapped-axes", swapAxes<AllGatherOp>},
+    {"gather-of-a-stale-buffer", readStale<AllGatherOp>},
+    {"all-to-all-in-the-wrong-order", [](ModuleOp m) {
+       return editTables<AllToAllOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+     }},
+    {"all-reduce-missing", dropAllReduce},
+    {"all-reduce-made-twice", reduceTwice},
+    {"all-reduce-along-one-axis-of-two", dropAxis},
+    {"all-reduce-along-another-axis", otherAxis},
+    {"all-reduce-of-another-kind", changeKind<AllReduceOp>},
+    {"initial-value-added-on-every-rank", addOnEveryRank},
+    {"reduce-scatter-to-the-wrong-rank", [](ModuleOp m) {
+       return editTables<ReduceScatterOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+     }},
+    {"reduce-scatter-of-another-kind", changeKind<ReduceScatterOp>},
+    {"offset-one-too-low", [](ModuleOp m) {
+       return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
+         for (int64_t &entry : table)
+           --entry;
+         return true;
+       });
+     }},
+    {"offset-forgotten", [](ModuleOp m) {
+       return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
+         table.assign(table.size(), 0);
+         return true;
+       });
+     }},
+    {"offset-of-even-shards-for-uneven-ones", [](ModuleOp m) {
+       return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
+         for (size_t i = 0; i < table.size(); ++i)
+           table[i] = table.back() * i / (table.size() - 1);
+         return table.size() > 2;
+       });
+     }},
+    {"offset-with-swapped-axes", swapLookupAxes},
+    {"dilation-in-the-wrong-phase", shiftPhase},
+    {"block-not-reversed", keepOrder},
+    {"exchange-hoisted-out-of-a-loop", readBeforeLoop},
+    {"different-exchanges-merged", mergeExchanges}};
+
+std::vector<std::string> shardc::fuzz::faultNames() {
+  std::vector<std::string> names;
+  for (const Fault &fault : faults)
+    names.push_back(fault.name);
+  return names;
+}
+
+bool shardc::fuzz::plantFault(ModuleOp module, StringRef name) {
+  for (const Fault &fault : faults)
+    if (name == fault.name)
+      return fault.plant(module);
+  return false;
+}

@@ -1,7 +1,9 @@
 //===- Faults.h - Mistakes to be found --------------------------*- C++ -*-===//
 //
 // The test of the tests: a compiler with one of these mistakes must be caught by
-// the random programs. They live here alone, not in the compiler.
+// the random programs. They live here alone, not in the compiler: each edits
+// the local view as a wrong rule, a wrong table or a missing step would leave
+// it, with shapes as they were.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TOOLS_SHARD_FUZZ_FAULTS_H
@@ -18,7 +20,8 @@ namespace shardc::fuzz {
 std::vector<std::string> faultNames();
 
 /// Makes the mistake `name` wherever it can be made in `module`, a program's
-/// local view. Returns whether there was such a place.
+/// local view before communication is optimised. Returns whether there was such
+/// a place.
 bool plantFault(mlir::ModuleOp module, llvm::StringRef name);
 
 } // namespace shardc::fuzz
