@@ -251,7 +251,7 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
   }
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
-      DenseElementsAttr::get(scalar, builder.getZeroAttr(type.getElementType())))));
+      zeroScalar(type.getElementType()))));
   return emitExchange(builder, loc, tables, local, dims, zero, reason());
 }
 

@@ -1,5 +1,6 @@
 //===- Exchanges.cpp - From what is owned to what is needed ---------------===//
 #include "Exchanges.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -40,6 +41,16 @@ OpFoldResult RankTables::lookup(ArrayRef<int64_t> table, ArrayRef<int64_t> axes)
     value = lookup;
   }
   return value;
+}
+
+DenseElementsAttr shardc::zeroScalar(Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  Builder builder(elementType.getContext());
+  if (auto complex = dyn_cast<ComplexType>(elementType)) {
+    Attribute zero = builder.getZeroAttr(complex.getElementType());
+    return DenseElementsAttr::get(type, builder.getArrayAttr({zero, zero}));
+  }
+  return DenseElementsAttr::get(type, builder.getZeroAttr(elementType));
 }
 
 SmallVector<int64_t> shardc::sizesOf(ArrayRef<Interval> intervals) {
@@ -144,8 +155,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
     return result;
   RankedTensorType padded = neededType(type, dims);
   if (!fill)
-    fill = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(
-        RankedTensorType::get({}, type.getElementType()), builder.getZeroAttr(type.getElementType())));
+    fill = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   Value scalar = tensor::ExtractOp::create(builder, loc, fill, ValueRange());
   return tensor::PadOp::create(builder, loc, padded, result, low, high, scalar);
 }

@@ -57,6 +57,9 @@ mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc, RankTable
                          mlir::Value local, llvm::ArrayRef<DimExchange> dims, mlir::Value fill,
                          llvm::StringRef reason);
 
+/// Zero of `elementType` (integer, float or complex) as a 0-d tensor.
+mlir::DenseElementsAttr zeroScalar(mlir::Type elementType);
+
 /// The number of elements of each coordinate's interval; kDynamic-free.
 llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<Interval> intervals);
 /// A static size if all entries agree, else ShapedType::kDynamic.

@@ -45,9 +45,7 @@ IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
 Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type, ValueRange locals) {
   if (tensor.fill == Fill::Operand)
     return locals[tensor.fillOperand];
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  return stablehlo::ConstantOp::create(opBuilder, global->getLoc(),
-      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, opBuilder.getZeroAttr(type.getElementType())))));
+  return stablehlo::ConstantOp::create(opBuilder, global->getLoc(), cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
 }
 
 Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, Value fill) {
