@@ -7,8 +7,11 @@ using namespace mlir;
 using namespace shardc;
 
 void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
-  // First, so that what no path from @main reaches is not asked about.
+  // Custom calls name functions that inlining takes away.
+  pm.addPass(createExpandCustomCallsPass());
+  // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
+  pm.addPass(createCollectChecksPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());
   pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.unsharded}));

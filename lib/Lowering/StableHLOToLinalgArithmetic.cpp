@@ -89,25 +89,13 @@ static Value unsupportedType(Operation *op) {
   return nullptr;
 }
 
-// A conversion that the program does not spell out. Where the results of one
-// such op are the operands of another, the two roundings between them may be
-// left out, as XLA leaves them out; those of `convert` stay.
-static Value castImplicitly(ScalarBuilder &b, Value value, Type type) {
-  Value cast = castFloat(b, value, type);
-  if (cast != value)
-    cast.getDefiningOp()->setAttr(
-        "fastmath", arith::FastMathFlagsAttr::get(
-                        b.getContext(), arith::FastMathFlags::contract));
-  return cast;
-}
-
 // Computes on floats, in f32 for narrower ones.
 template <typename Fn>
 static Value inComputeType(ScalarBuilder &b, ValueRange args, Fn fn) {
   auto type = cast<FloatType>(args[0].getType());
-  SmallVector<Value> wide = llvm::map_to_vector(
-      args, [&](Value v) { return castImplicitly(b, v, computeType(type)); });
-  return castImplicitly(b, fn(wide), type);
+  SmallVector<Value> wide =
+      llvm::map_to_vector(args, [&](Value v) { return castFloat(b, v, computeType(type)); });
+  return castFloat(b, fn(wide), type);
 }
 
 template <typename FloatOp>

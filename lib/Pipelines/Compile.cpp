@@ -31,7 +31,12 @@ OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
     emitError(UnknownLoc::get(&context)) << "cannot read '" << path << "': " << buffer.getError().message();
     return {};
   }
-  auto text = prepareProgram(std::move(*buffer));
+  return parseModel(context, std::move(*buffer));
+}
+
+OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  std::string path = buffer->getBufferIdentifier().str();
+  auto text = prepareProgram(std::move(buffer));
   if (!text) {
     // FILE:LINE:COLUMN: error: WHAT
     std::string message = llvm::toString(text.takeError());
@@ -94,6 +99,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location
   if (!isa<NameLoc>(loc))
     if (std::string location = userLocation(loc); location != "unknown")
       value.location = location;
+  if (auto check = attrs.getAs<StringAttr>("spmd.check"))
+    value.check = check.str();
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
     DimPlacement placement;

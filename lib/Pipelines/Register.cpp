@@ -1,6 +1,7 @@
 //===- Register.cpp - Everything a tool needs to know ----------------------===//
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
@@ -21,7 +22,7 @@
 using namespace mlir;
 
 void shardc::registerShardcDialects(DialectRegistry &registry) {
-  registry.insert<chlo::ChloDialect, sdy::SdyDialect, spmd::SpmdDialect, stablehlo::StablehloDialect>();
+  registry.insert<check::CheckDialect, chlo::ChloDialect, sdy::SdyDialect, spmd::SpmdDialect, stablehlo::StablehloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

@@ -57,6 +57,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
     out.attribute("name", json::fixUTF8(value.name));
     out.attribute("type", value.elementType);
     out.attribute("location", json::fixUTF8(value.location));
+    if (!value.check.empty())
+      out.attribute("check", value.check);
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -249,6 +251,8 @@ static void readValue(Reader &reader, const json::Value &json,
   reader.read(*object, "name", path, value.name);
   reader.read(*object, "type", path, value.elementType);
   reader.read(*object, "location", path, value.location);
+  if (object->get("check"))
+    reader.read(*object, "check", path, value.check);
   reader.read(*object, "shape", path, kMaxDims, value.shape);
   int64_t elements = 1;
   for (int64_t size : value.shape) {

@@ -199,6 +199,20 @@ static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
                        "; say the sizes of its axes with --mesh");
 }
 
+/// Whether an error says that the program is right, but asks for what this
+/// version is declared not to do. docs/Reference/unsupported.md lists it.
+static bool isUnsupported(StringRef message) {
+  if (message.consume_front("'"))
+    message = message.split("' op ").second;
+  return message.starts_with("unsupported");
+}
+
+/// Whether an error is the parser's word on a dialect that it has never heard of.
+static bool isUnknownDialect(StringRef message) {
+  return message.contains("unregistered dialect") ||
+         (message.contains("ialect `") && message.contains("not found"));
+}
+
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
 /// The compiler's diagnostics go to stderr.
 static Error withModel(StringRef path, ModelOptions &options,
@@ -215,14 +229,38 @@ static Error withModel(StringRef path, ModelOptions &options,
   context->printOpOnDiagnostic(false);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, context.get(), errs());
-  mlir::OwningOpRef<mlir::ModuleOp> module = parseModel(*context, path);
+  ExitCode refused = ExitCode::Refused;
+  bool first = true;
+  mlir::ScopedDiagnosticHandler watch(
+      context.get(), [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
+            !std::exchange(first, false))
+          return failure(); // the next handler prints it
+        std::string message = diagnostic.str();
+        if (!isUnsupported(message) && !isUnknownDialect(message))
+          return failure();
+        refused = ExitCode::Unsupported;
+        if (isUnsupported(message))
+          return failure();
+        // MLIR's own advice is for those who can change the tool.
+        handler.emitDiagnostic(
+            diagnostic.getLocation(),
+            "unsupported: " + StringRef(message).split(". If this").first +
+                "; expected types and ops of stablehlo, chlo, sdy, spmd, check "
+                "and func",
+            mlir::DiagnosticSeverity::Error);
+        return success();
+      });
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      options.text ? parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, path))
+                   : parseModel(*context, path);
   if (!module)
-    return toolError(ExitCode::Refused, "");
+    return toolError(refused, "");
   if (options.ranks)
     if (Error error = fitMeshToRanks(*module, options))
-      return error;
+      return refused == ExitCode::Unsupported ? withCode(refused, std::move(error)) : std::move(error);
   if (failed(use(*module)))
-    return toolError(ExitCode::Refused, "");
+    return toolError(refused, "");
   return Error::success();
 }
 

@@ -83,10 +83,13 @@ struct ModelOptions {
   StageOptions stages;
   /// Ranks asked for; of a mesh of one axis it becomes that axis' size.
   std::optional<int64_t> ranks;
+  /// The model's text, where it is not all that its file holds.
+  std::optional<std::string> text;
 };
 
 /// Compiles the model at `path`. The compiler's diagnostics go to stderr with
-/// the source line; the error is then without a message, and its code 1. A file
+/// the source line; the error is then without a message, and its code 1, or 77
+/// where the first of them says that something is unsupported. A file
 /// that cannot be read is code 7, a mesh that does not fit --ranks code 2.
 llvm::Expected<CompiledProgram> compileModel(llvm::StringRef path,
                                              ModelOptions options);

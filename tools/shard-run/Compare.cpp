@@ -25,6 +25,17 @@ Tolerance shardc::defaultTolerance(ElementType type) {
   }
 }
 
+double shardc::leastRelative(ElementType type) {
+  switch (partType(type)) {
+  case ElementType::F16:
+    return 0x1p-10;
+  case ElementType::BF16:
+    return 0x1p-7;
+  default:
+    return 0;
+  }
+}
+
 /// |a - b|; 0 for two NaNs and for equal infinities, infinity where one is NaN.
 static double absoluteDifference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b)))

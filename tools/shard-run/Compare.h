@@ -19,6 +19,10 @@ struct Tolerance {
 /// f32, 2e-2 and 2e-2 for f16 and bf16, 0.25 for 8-bit floats.
 Tolerance defaultTolerance(ElementType type);
 
+/// The smallest relative tolerance above 0 that says something for `type`: one
+/// step between neighbours of f16 (2^-10) and bf16 (2^-7); 0 for the others.
+double leastRelative(ElementType type);
+
 struct Comparison {
   int64_t outside = 0;       ///< elements beyond the tolerance
   int64_t firstOutside = -1; ///< the first of them

@@ -28,8 +28,32 @@ static Error checkTypes(const ProgramMetadata &program) {
   return Error::success();
 }
 
+/// Expectations come in pairs of one type, of types that the runtime stores.
+static Error checkExpectations(ArrayRef<ValueMetadata> values) {
+  for (size_t i = 0; i < values.size(); i += 2)
+    if (i + 1 == values.size() || values[i + 1].check != "expected" ||
+        values[i].elementType != values[i + 1].elementType ||
+        values[i].shape != values[i + 1].shape ||
+        !shardrt::elementTypeNamed(values[i].elementType))
+      return toolError(ExitCode::Artifact, "results to check come in pairs of "
+                                           "one type, got and expected");
+  return Error::success();
+}
+
+Session::Session(ProgramMetadata metadata, double compileTime)
+    : program(std::move(metadata)), compileTime(compileTime) {
+  std::vector<ValueMetadata> &results = program.results;
+  auto first = find_if(results, [](const ValueMetadata &value) {
+    return !value.check.empty();
+  });
+  expectations.assign(first, results.end());
+  results.erase(first, results.end());
+}
+
 Error Session::loadCode(StringRef path) {
   if (Error error = checkTypes(program))
+    return error;
+  if (Error error = checkExpectations(expectations))
     return error;
   // dlopen looks for a name without a slash in the system's directories.
   SmallString<128> absolute(path);
@@ -119,8 +143,9 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                                  int64_t timeoutMs) const {
   int64_t ranks = program.numRanks();
   std::vector<int64_t> mesh = program.meshShape();
-  ShardBuffers in(program.arguments, mesh, ranks),
-      out(program.results, mesh, ranks);
+  std::vector<ValueMetadata> results = program.results;
+  results.insert(results.end(), expectations.begin(), expectations.end());
+  ShardBuffers in(program.arguments, mesh, ranks), out(results, mesh, ranks);
   for (auto [i, input] : enumerate(inputs))
     in.scatter(i, input);
 
@@ -160,6 +185,8 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       result.disagreeingRank = rank;
     }
   }
+  for (size_t i = program.results.size(); i < results.size(); ++i)
+    result.checked.push_back(out.gather(i));
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t bytes = shardrt_world_peak_bytes(world.get(), rank);
     for (const std::vector<ValueMetadata> *list :

@@ -23,6 +23,7 @@ struct SiteReport {
 /// What one run came to.
 struct RunResult {
   std::vector<HostArray> outputs;
+  std::vector<HostArray> checked; ///< as Session::checks()
   std::vector<double> stepMs; ///< one entry a step
   std::vector<int64_t>
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
@@ -41,6 +42,9 @@ public:
   static llvm::Expected<Session> loadArtifact(llvm::StringRef path);
 
   const ProgramMetadata &metadata() const { return program; }
+  /// What conformance files expect: pairs of values, got and expected. Not
+  /// among the results of metadata().
+  llvm::ArrayRef<ValueMetadata> checks() const { return expectations; }
   double compileMs() const { return compileTime; }
 
   /// Runs `steps` steps on the same inputs (one for each argument, of its type
@@ -55,11 +59,11 @@ private:
       shardrt_program_destroy(program);
     }
   };
-  Session(ProgramMetadata program, double compileTime)
-      : program(std::move(program)), compileTime(compileTime) {}
+  Session(ProgramMetadata program, double compileTime);
   llvm::Error loadCode(llvm::StringRef path);
 
   ProgramMetadata program;
+  std::vector<ValueMetadata> expectations;
   double compileTime;
   std::unique_ptr<shardrt_program, Destroy> code;
 };

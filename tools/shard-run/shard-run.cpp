@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "Compare.h"
 #include "Inputs.h"
 #include "Options.h"
@@ -12,6 +13,7 @@
 #include "Session.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
@@ -90,6 +92,9 @@ static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
   for (auto [mine, theirs] : zip_equal(got, expected)) {
     Tolerance tolerance = defaultTolerance(mine.type);
     tolerance.relative = options.relative.value_or(tolerance.relative);
+    if (tolerance.relative > 0)
+      tolerance.relative =
+          std::max(tolerance.relative, leastRelative(mine.type));
     tolerance.absolute = options.absolute.value_or(tolerance.absolute);
     verdict.outputs.push_back(compareArrays(mine, theirs, tolerance));
   }
@@ -116,10 +121,8 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
   return std::move(run->outputs);
 }
 
-static Error runTool(int argc, char **argv) {
-  Expected<RunOptions> options = readOptions(argc, argv);
-  if (!options)
-    return options.takeError();
+/// Compiles and runs one program.
+static Error runProgram(const RunOptions *options) {
   Expected<Session> session = openProgram(*options);
   if (!session)
     return session.takeError();
@@ -174,7 +177,8 @@ static Error runTool(int argc, char **argv) {
 
   if (options->reportJSON)
     writeReport(outs(), *session, *run, verdicts);
-  else if (verdicts.empty() && options->outputsFile.empty())
+  else if (verdicts.empty() && options->outputsFile.empty() &&
+           session->checks().empty())
     writeOutputValues(outs(), run->outputs);
   writeSummary(errs(), *session, *run, verdicts);
   outs().flush();
@@ -183,9 +187,68 @@ static Error runTool(int argc, char **argv) {
     outs().clear_error();
     return toolError(ExitCode::IO, "stdout: " + error.message());
   }
+  if (difference.empty())
+    difference = runChecks(session->checks(), run->checked);
   if (!difference.empty())
     return toolError(ExitCode::Differs, difference);
   return Error::success();
+}
+
+/// Runs every module of a file. A check that failed outweighs a refusal, that
+/// one a feature that is declared unsupported.
+static Error runModules(RunOptions options, std::vector<std::string> modules) {
+  if (options.isArtifact || options.outputsFile.size() ||
+      options.expectFile.size() || options.inputsFile.size() ||
+      options.inputs.size() || options.reportJSON)
+    return toolError(ExitCode::Usage,
+                     options.model + " holds " + Twine(modules.size()) +
+                         " modules; --input, --inputs, --outputs, --expect and "
+                         "--report go with one");
+  auto weight = [](ExitCode code) {
+    return code == ExitCode::Differs       ? 3
+           : code == ExitCode::Unsupported ? 1
+           : code == ExitCode::Ok          ? 0
+                                           : 2;
+  };
+  ExitCode worst = ExitCode::Ok;
+  std::string messages;
+  size_t held = 0;
+  for (std::string &text : modules) {
+    options.compile.text = std::move(text);
+    ExitCode code = ExitCode::Ok;
+    auto note = [&](ExitCode why, StringRef message) {
+      code = why;
+      if (!message.empty())
+        messages += (messages.empty() ? "" : "\n") + message.str();
+    };
+    handleAllErrors(
+        runProgram(&options),
+        [&](const ToolError &known) { note(known.code, known.message); },
+        [&](const ErrorInfoBase &other) {
+          note(ExitCode::Refused, other.message());
+        });
+    held += code == ExitCode::Ok;
+    if (weight(code) > weight(worst))
+      worst = code;
+  }
+  errs() << options.model << ": " << held << " of " << modules.size()
+         << " modules passed\n";
+  return worst == ExitCode::Ok ? Error::success() : toolError(worst, messages);
+}
+
+static Error runTool(int argc, char **argv) {
+  Expected<RunOptions> options = readOptions(argc, argv);
+  if (!options)
+    return options.takeError();
+  if (options->isArtifact || options->model == "-")
+    return runProgram(&*options);
+  // A file that cannot be read is refused below, with its reason.
+  auto file = MemoryBuffer::getFile(options->model, /*IsText=*/true);
+  if (file && (*file)->getBuffer().contains("// -----"))
+    if (std::vector<std::string> modules = splitModules((*file)->getBuffer());
+        modules.size() > 1)
+      return runModules(std::move(*options), std::move(modules));
+  return runProgram(&*options);
 }
 
 int main(int argc, char **argv) {

@@ -8,6 +8,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace shardc {
 
@@ -21,6 +22,10 @@ struct CompiledProgram {
 /// Reads a model (StableHLO text, or MLIR bytecode) within the limits of
 /// docs/Reference. Diagnostics go to the context's handlers. Null on failure.
 mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context, llvm::StringRef path);
+
+/// The same for a model in memory; the buffer's name stands in diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context,
+                                             std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// Imports, propagates and partitions `module` in place: the local view.
 mlir::LogicalResult compileToLocal(mlir::ModuleOp module, const StageOptions &options);

@@ -1,0 +1,247 @@
+//===- ExpandCustomCalls.cpp - Known custom calls as ops ------------------===//
+//
+// A registry by name: what a custom call means, said in ops that all stages
+// know. Runs before calls are inlined, since some targets name functions. Calls
+// of other names are left to CheckSupported, which refuses them.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Check/IR/Check.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Import/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace shardc;
+using stablehlo::CustomCallOp;
+
+namespace shardc {
+#define GEN_PASS_DEF_EXPANDCUSTOMCALLSPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+/// The options of a call, where JAX writes them: null if there are none.
+static DictionaryAttr configOf(CustomCallOp call) {
+  if (auto own = dyn_cast_or_null<DictionaryAttr>(call.getBackendConfig().value_or(nullptr)))
+    return own;
+  for (StringRef name : {"mhlo.backend_config", "mhlo.attributes"})
+    if (auto config = call->getAttrOfType<DictionaryAttr>(name))
+      return config;
+  return {};
+}
+
+static InFlightDiagnostic refuse(CustomCallOp call) {
+  return call.emitError("custom call @") << call.getCallTargetName() << " ";
+}
+
+/// The k best along one dim, by a comparator that the call names: here exactly,
+/// which is among the answers that the approximation may give. Operands: n
+/// tensors, then n initial values, which an exact answer does not need.
+static LogicalResult expandApproxTopK(CustomCallOp call) {
+  DictionaryAttr config = configOf(call);
+  auto dimAttr = config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
+  size_t count = call.getNumResults();
+  if (!dimAttr || call.getInputs().size() != 2 * count || count == 0)
+    return refuse(call) << "has " << call.getInputs().size() << " operands and " << count
+                        << " results, expected n tensors, n initial values, n results and a reduction_dim";
+  OperandRange inputs = call.getInputs().take_front(count);
+  int64_t dim = dimAttr.getInt();
+  for (auto [input, result] : llvm::zip(inputs, call.getResults())) {
+    auto from = dyn_cast<RankedTensorType>(input.getType()), to = dyn_cast<RankedTensorType>(result.getType());
+    if (!from || !to || from.getRank() != to.getRank() || dim < 0 || dim >= from.getRank() ||
+        to.getDimSize(dim) > from.getDimSize(dim))
+      return refuse(call) << "turns " << input.getType() << " into " << result.getType()
+                          << ", expected a part of dim " << dim;
+  }
+  func::FuncOp comparator;
+  if (call.getCalledComputations().size() == 1)
+    comparator = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]).getAttr());
+  if (!comparator || !comparator.getBody().hasOneBlock() || comparator.getNumArguments() != 2 * count)
+    return refuse(call) << "expects one comparator of " << 2 * count << " arguments in called_computations";
+
+  ImplicitLocOpBuilder builder(call.getLoc(), call);
+  auto sort = stablehlo::SortOp::create(builder, inputs.getTypes(), inputs, dim, /*is_stable=*/true);
+  IRMapping mapping;
+  comparator.getBody().cloneInto(&sort.getComparator(), mapping);
+  Operation *terminator = sort.getComparator().front().getTerminator();
+  OpBuilder inside(terminator);
+  stablehlo::ReturnOp::create(inside, terminator->getLoc(), terminator->getOperands());
+  terminator->erase();
+  for (auto [sorted, result] : llvm::zip(sort.getResults(), call.getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> zeros(type.getRank(), 0), ones(type.getRank(), 1);
+    auto slice = stablehlo::SliceOp::create(builder, type, sorted, zeros, type.getShape(), ones);
+    result.replaceAllUsesWith(slice);
+  }
+  call.erase();
+  return success();
+}
+
+/// A function of chlo, under the name it had in older exports.
+template <typename Op>
+static LogicalResult expandUnary(CustomCallOp call) {
+  if (call.getInputs().size() != 1 || call.getNumResults() != 1 ||
+      call.getInputs().getTypes() != call.getResultTypes())
+    return refuse(call) << "expects one operand and one result of its type";
+  OpBuilder builder(call);
+  Operation *op = Op::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0]);
+  call.replaceAllUsesWith(op);
+  call.erase();
+  return success();
+}
+
+static LogicalResult expandTopK(CustomCallOp call) {
+  DictionaryAttr config = configOf(call);
+  auto k = config ? config.getAs<IntegerAttr>("k") : IntegerAttr();
+  auto largest = config ? config.getAs<BoolAttr>("largest") : BoolAttr();
+  if (!k || call.getInputs().size() != 1 || call.getNumResults() != 2 || (largest && !largest.getValue()))
+    return refuse(call) << "expects one operand, two results, k, and the largest asked for";
+  OpBuilder builder(call);
+  auto topK = chlo::TopKOp::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0],
+                                   static_cast<uint64_t>(k.getInt()));
+  call.replaceAllUsesWith(topK);
+  call.erase();
+  return success();
+}
+
+/// Expectations of conformance files. As custom calls they have tolerances of their own.
+static LogicalResult expandCheck(CustomCallOp call) {
+  StringRef what = call.getCallTargetName();
+  if (call.getInputs().size() != 2 || call.getNumResults() != 0 ||
+      call.getInputs()[0].getType() != call.getInputs()[1].getType())
+    return refuse(call) << "expects two operands of one type and no result";
+  OpBuilder builder(call);
+  Value got = call.getInputs()[0], expected = call.getInputs()[1];
+  if (what == "check.expect_eq")
+    check::ExpectEqOp::create(builder, call.getLoc(), got, expected);
+  else if (what == "check.expect_almost_eq")
+    check::ExpectAlmostEqOp::create(builder, call.getLoc(), got, expected, builder.getF64FloatAttr(1e-3));
+  else
+    check::ExpectCloseOp::create(builder, call.getLoc(), got, expected, builder.getI64IntegerAttr(3),
+                                 builder.getI64IntegerAttr(0));
+  call.erase();
+  return success();
+}
+
+static LogicalResult expandEq(CustomCallOp call) {
+  if (call.getInputs().size() != 2 || call.getNumResults() != 1 ||
+      call.getInputs()[0].getType() != call.getInputs()[1].getType())
+    return refuse(call) << "expects two operands of one type and one result";
+  OpBuilder builder(call);
+  auto eq = check::EqOp::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0],
+                                call.getInputs()[1]);
+  call.replaceAllUsesWith(eq);
+  call.erase();
+  return success();
+}
+
+/// A mark that says nothing about values.
+static LogicalResult forward(CustomCallOp call) {
+  if (call.getInputs().getTypes() != call.getResultTypes())
+    return refuse(call) << "expects results of its operands' types";
+  call.replaceAllUsesWith(call.getInputs());
+  call.erase();
+  return success();
+}
+
+using Expand = LogicalResult (*)(CustomCallOp);
+
+static const llvm::StringMap<Expand> &registry() {
+  static const llvm::StringMap<Expand> table = {
+      {"ApproxTopK", expandApproxTopK},
+      {"check.expect_eq", expandCheck},
+      {"check.expect_almost_eq", expandCheck},
+      {"check.expect_close", expandCheck},
+      {"check.eq", expandEq},
+      {"annotate_device_placement", forward},
+      {"LayoutConstraint", forward},
+      {"mhlo.topk", expandTopK},
+      {"mhlo.acos", expandUnary<chlo::AcosOp>},
+      {"mhlo.acosh", expandUnary<chlo::AcoshOp>},
+      {"mhlo.asin", expandUnary<chlo::AsinOp>},
+      {"mhlo.asinh", expandUnary<chlo::AsinhOp>},
+      {"mhlo.atanh", expandUnary<chlo::AtanhOp>},
+      {"mhlo.cosh", expandUnary<chlo::CoshOp>},
+      {"mhlo.erf", expandUnary<chlo::ErfOp>},
+      {"mhlo.sinh", expandUnary<chlo::SinhOp>},
+  };
+  return table;
+}
+
+/// Says `check.eq` in StableHLO: floats within 1e-4 or equal (infinities),
+/// others equal; of all elements where the result is a scalar.
+static LogicalResult expandEqOp(check::EqOp op) {
+  auto type = cast<RankedTensorType>(op.getLhs().getType());
+  auto resultType = cast<RankedTensorType>(op.getResult().getType());
+  if (isa<ComplexType>(type.getElementType()))
+    return op.emitError("unsupported: 'check.eq' of complex numbers");
+  if (resultType.getRank() != 0 && resultType.getShape() != type.getShape())
+    return op.emitOpError("has a result of type ") << resultType << ", expected one element or the shape of "
+                                                   << type;
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  auto predicate = type.clone(builder.getI1Type());
+  auto compare = [&](stablehlo::ComparisonDirection how, Value a, Value b) -> Value {
+    return stablehlo::CompareOp::create(builder, predicate, a, b,
+                                        stablehlo::ComparisonDirectionAttr::get(builder.getContext(), how), nullptr);
+  };
+  Value equal = compare(stablehlo::ComparisonDirection::EQ, op.getLhs(), op.getRhs());
+  if (isa<FloatType>(type.getElementType())) {
+    Value difference = stablehlo::SubtractOp::create(builder, type, op.getLhs(), op.getRhs());
+    Value distance = stablehlo::AbsOp::create(builder, type, difference);
+    Value limit = stablehlo::ConstantOp::create(
+        builder, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1e-4)));
+    Value near = compare(stablehlo::ComparisonDirection::LE, distance, limit);
+    equal = stablehlo::OrOp::create(builder, predicate, equal, near);
+  }
+  if (resultType != predicate) {
+    auto scalar = RankedTensorType::get({}, builder.getI1Type());
+    Value yes = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(scalar, true));
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    auto reduce = stablehlo::ReduceOp::create(builder, TypeRange(scalar), equal, yes, dims);
+    Block &body = reduce.getBody().emplaceBlock();
+    Value a = body.addArgument(scalar, op.getLoc()), b = body.addArgument(scalar, op.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    Value both = stablehlo::AndOp::create(inside, op.getLoc(), scalar, a, b);
+    stablehlo::ReturnOp::create(inside, op.getLoc(), both);
+    equal = reduce.getResult(0);
+  }
+  op.getResult().replaceAllUsesWith(equal);
+  op.erase();
+  return success();
+}
+
+/// Conformance files may call the function that they run as they like.
+static void nameMain(ModuleOp module) {
+  auto functions = module.getOps<func::FuncOp>();
+  if (!llvm::hasSingleElement(functions))
+    return;
+  func::FuncOp only = *functions.begin();
+  bool checks = false;
+  only.walk([&](Operation *op) { checks |= isa_and_nonnull<check::CheckDialect>(op->getDialect()); });
+  if (checks && only.getNumArguments() == 0)
+    only.setSymName("main");
+}
+
+namespace {
+struct ExpandCustomCallsPass final : shardc::impl::ExpandCustomCallsPassBase<ExpandCustomCallsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<CustomCallOp> calls;
+    getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
+    for (CustomCallOp call : calls)
+      if (auto found = registry().find(call.getCallTargetName());
+          found != registry().end() && failed(found->second(call)))
+        return signalPassFailure();
+    SmallVector<check::EqOp> tests;
+    getOperation().walk([&](check::EqOp op) { tests.push_back(op); });
+    for (check::EqOp op : tests)
+      if (failed(expandEqOp(op)))
+        return signalPassFailure();
+    nameMain(getOperation());
+  }
+};
+} // namespace

@@ -1,0 +1,18 @@
+// RUN: shard-opt %s --spmd-expand-custom-calls --spmd-collect-checks | FileCheck %s
+
+// CHECK: func.func @main() -> (tensor<2xf32> {spmd.check = "almost_eq 1.000000e-03", spmd.name = "check.expect_almost_eq at {{.*}}collect-checks.mlir:{{[0-9]+}}"},
+// CHECK-SAME: tensor<2xf32> {spmd.check = "expected"
+// CHECK-SAME: tensor<2xf32> {spmd.check = "eq"
+// CHECK-SAME: tensor<2xf32> {spmd.check = "close 0 3"
+func.func @main() {
+  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  // CHECK: %[[A:.*]] = stablehlo.add
+  %1 = stablehlo.add %0, %0 : tensor<2xf32>
+  stablehlo.custom_call @check.expect_almost_eq(%1, %0) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  // CHECK: %[[C:.*]] = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]>
+  check.expect_eq_const %1, dense<[2.0, 4.0]> : tensor<2xf32>
+  check.expect_close %1, %0 : tensor<2xf32>, tensor<2xf32>
+  // CHECK-NOT: check.
+  // CHECK: return %[[A]], %{{.*}}, %[[A]], %[[C]], %[[A]]
+  return
+}

@@ -1,0 +1,35 @@
+// RUN: shard-opt %s --split-input-file --spmd-expand-custom-calls --spmd-collect-checks --verify-diagnostics
+
+func.func @main(%x: tensor<5x48xf32>) -> tensor<5x3xf32> {
+  // expected-error @+1 {{custom call @ApproxTopK has 1 operands and 1 results, expected n tensors, n initial values, n results and a reduction_dim}}
+  %0 = stablehlo.custom_call @ApproxTopK(%x) {mhlo.backend_config = {reduction_dim = 1 : i64}} : (tensor<5x48xf32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<5x48xf32>, %z: tensor<f32>) -> tensor<5x3xf32> {
+  // expected-error @+1 {{custom call @ApproxTopK expects one comparator of 2 arguments in called_computations}}
+  %0 = stablehlo.custom_call @ApproxTopK(%x, %z) {mhlo.backend_config = {reduction_dim = 1 : i64}} : (tensor<5x48xf32>, tensor<f32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) {
+  %0 = stablehlo.constant dense<1> : tensor<i32>
+  "stablehlo.case"(%0) ({
+    // expected-error @+1 {{unsupported: 'check.expect_eq'}}
+    check.expect_eq %x, %x : tensor<4xf32>
+    stablehlo.return
+  }) : (tensor<i32>) -> ()
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<i1> {
+  // expected-error @+1 {{unsupported: 'check.eq' of complex numbers}}
+  %0 = check.eq %x, %x : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<i1>
+  return %0 : tensor<i1>
+}

@@ -1,0 +1,55 @@
+// RUN: shard-opt %s --split-input-file --spmd-expand-custom-calls | FileCheck %s
+
+// The approximation is answered exactly; the comparator is the program's.
+func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func @approx_top_k(
+//  CHECK-SAME:   %[[X:.*]]: tensor<5x48xf32>, %[[I:.*]]: tensor<5x48xi32>
+func.func @approx_top_k(%x: tensor<5x48xf32>, %i: tensor<5x48xi32>) -> (tensor<5x3xf32>, tensor<5x3xi32>) {
+  %z = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %c = stablehlo.constant dense<-1> : tensor<i32>
+  // CHECK: %[[S:.*]]:2 = "stablehlo.sort"(%[[X]], %[[I]]) <{dimension = 1 : i64, is_stable = true}>
+  // CHECK: stablehlo.compare GT
+  // CHECK: %[[V:.*]] = stablehlo.slice %[[S]]#0 [0:5, 0:3]
+  // CHECK: %[[P:.*]] = stablehlo.slice %[[S]]#1 [0:5, 0:3]
+  // CHECK: return %[[V]], %[[P]]
+  %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %z, %c) {backend_config = "", called_computations = [@greater],
+      mhlo.backend_config = {aggregate_to_topk = true, reduction_dim = 1 : i64, top_k = 3 : i64}}
+      : (tensor<5x48xf32>, tensor<5x48xi32>, tensor<f32>, tensor<i32>) -> (tensor<5x3xf32>, tensor<5x3xi32>)
+  return %0#0, %0#1 : tensor<5x3xf32>, tensor<5x3xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @older_names(
+func.func @older_names(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x2xf32>, tensor<4x2xi32>) {
+  // CHECK: chlo.erf
+  %0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: chlo.top_k
+  %1:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = true}} : (tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  return %0, %1#0, %1#1 : tensor<4x8xf32>, tensor<4x2xf32>, tensor<4x2xi32>
+}
+
+// -----
+
+// A file's only function is run, if it checks something.
+// CHECK-LABEL: func.func @main(
+func.func @any_name() {
+  %0 = stablehlo.constant dense<true> : tensor<i1>
+  check.expect_eq_const %0, dense<true> : tensor<i1>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @within(
+//  CHECK-SAME:   %[[A:.*]]: tensor<3xf32>, %[[B:.*]]: tensor<3xf32>
+func.func @within(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<i1> {
+  // CHECK: stablehlo.compare EQ, %[[A]], %[[B]]
+  // CHECK: stablehlo.compare LE
+  // CHECK: stablehlo.reduce
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}

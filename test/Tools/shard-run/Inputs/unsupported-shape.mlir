@@ -1,0 +1,3 @@
+func.func @main(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  return %x : tensor<?x6xf32>
+}
