@@ -15,11 +15,20 @@ static ReductionKind sumOf(Value result) {
              : ReductionKind::Sum;
 }
 
+/// Sums `local`, a product's result, over the ranks. Products may have wider
+/// results than operands, so narrow floats stay wide until they are summed.
+static LocalResults completeSum(Value local, Localization &localization) {
+  return SmallVector<Value>{completeInF32(localization, local, 0, [&] {
+    auto type = cast<RankedTensorType>(local.getType());
+    local.setType(type.clone(Float32Type::get(type.getContext())));
+    return local;
+  })};
+}
+
 /// The op itself, its results still to be summed over the ranks.
 template <typename OpT>
 static LocalResults localizeSum(OpT op, Localization &localization) {
-  Value local = cloneLocal(op, localization)->getResult(0);
-  return SmallVector<Value>{localization.completeReduction(local, 0)};
+  return completeSum(cloneLocal(op, localization)->getResult(0), localization);
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,8 +290,7 @@ static LocalResults localizeConvolution(stablehlo::ConvolutionOp op,
   }
   local.setFeatureGroupCount(featureGroups);
   local.setBatchGroupCount(batchGroups);
-  return SmallVector<Value>{
-      localization.completeReduction(local.getResult(), 0)};
+  return completeSum(local.getResult(), localization);
 }
 
 void rules::attachContractions(MLIRContext *context) {

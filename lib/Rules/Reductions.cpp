@@ -31,6 +31,26 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
   return rule;
 }
 
+/// Replaces `narrow`, a local reduction of one f16 or bf16 operand, by one in f32.
+static Value reduceInF32(stablehlo::ReduceOp narrow, ReductionKind kind, OpBuilder &builder) {
+  Location loc = narrow.getLoc();
+  Type f32 = builder.getF32Type();
+  SmallVector<Value> operands;
+  for (Value operand : narrow->getOperands())
+    operands.push_back(stablehlo::ConvertOp::create(builder, loc, cast<RankedTensorType>(operand.getType()).clone(f32), operand));
+  Type result = cast<RankedTensorType>(narrow->getResult(0).getType()).clone(f32);
+  Operation *wide = Operation::create(loc, narrow->getName(), result, operands, NamedAttrList(),
+                                      narrow->getPropertiesStorage(), BlockRange(), /*numRegions=*/1);
+  Block &body = wide->getRegion(0).emplaceBlock();
+  auto scalar = RankedTensorType::get({}, f32);
+  body.addArguments({scalar, scalar}, {loc, loc});
+  OpBuilder inside = OpBuilder::atBlockBegin(&body);
+  Value combined = combine(inside, loc, kind, body.getArgument(0), body.getArgument(1));
+  stablehlo::ReturnOp::create(inside, loc, combined);
+  builder.insert(wide);
+  return wide->getResult(0);
+}
+
 /// Each rank reduces its part. Where using the initial value on every rank
 /// would count it several times, ranks start from the neutral element instead
 /// and the initial value comes last.
@@ -68,7 +88,9 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op,
   Operation *local = cloneLocal(op, localization, operands);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
-    Value total = localization.completeReduction(local->getResult(i), i);
+    Value total = completeInF32(localization, local->getResult(i), i, [&] {
+      return reduceInF32(cast<stablehlo::ReduceOp>(local), *kind, builder);
+    });
     if (initComesLast[i]) {
       Value init =
           broadcastScalar(builder, loc, localization.operands()[count + i],

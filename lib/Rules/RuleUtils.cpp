@@ -350,3 +350,11 @@ Value rules::combine(OpBuilder &builder, Location loc, ReductionKind kind,
   }
   llvm_unreachable("all kinds are handled");
 }
+
+Value rules::completeInF32(Localization &localization, Value partial, int64_t result, llvm::function_ref<Value()> widen) {
+  auto type = cast<RankedTensorType>(partial.getType());
+  if (!localization.isPartial() || !(type.getElementType().isF16() || type.getElementType().isBF16()))
+    return localization.completeReduction(partial, result);
+  Value total = localization.completeReduction(widen(), result);
+  return stablehlo::ConvertOp::create(localization.builder(), partial.getLoc(), type, total);
+}

@@ -146,6 +146,12 @@ void attachWholeDims(mlir::MLIRContext *context);
 void attachTopK(mlir::MLIRContext *context);
 void attachWindows(mlir::MLIRContext *context);
 
+/// Combines a partial result over ranks like Localization::completeReduction, but
+/// in f32 where it is f16 or bf16: `widen` makes the f32 form of `partial`. So a
+/// cut sum is rounded once, as a whole one is.
+mlir::Value completeInF32(Localization &localization, mlir::Value partial, int64_t result,
+                          llvm::function_ref<mlir::Value()> widen);
+
 } // namespace shardc::rules
 
 #endif // SHARDC_LIB_RULES_RULEUTILS_H
