@@ -87,7 +87,7 @@ LogicalResult LayoutSetter::setMesh() {
 LogicalResult LayoutSetter::checkNoManual(StringRef what) {
   WalkResult result = main.walk([&](spmd::ManualOp op) {
     op.emitError("unsupported: ") << what << ", but a manual region at " << userLocation(op.getLoc())
-                                  << " is written for " << mesh.getMesh() << "; export the program for the other mesh";
+                                  << " is written for ranks " << listAxes(mesh.getMesh()) << "; export the program for the other mesh";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

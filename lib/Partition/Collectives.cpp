@@ -408,24 +408,34 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t op
     IRMapping mapping;
     mapping.map(block.getArgument(0), result);
     mapping.map(block.getArgument(1), member(i));
+    // Constants of the body may stand in front of the op by now.
+    auto bringIn = [&](Value value) -> LogicalResult {
+      if (mapping.contains(value))
+        return success();
+      auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+      auto scalar = dyn_cast<RankedTensorType>(value.getType());
+      if (!constant || !scalar || scalar.getRank() != 0)
+        return op->emitOpError() << "unsupported: combines by values from outside its region";
+      auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
+      Value whole = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(splat)));
+      mapping.map(value, whole);
+      return success();
+    };
     for (Operation &inner : block.without_terminator()) {
-      if (inner.getNumRegions() > 0 || inner.getNumResults() != 1)
+      if (isa<stablehlo::ConstantOp>(inner))
+        continue; // Where it is used.
+      if (!inner.hasTrait<stablehlo::ElementwiseTrait>() || inner.getNumResults() != 1)
         return op->emitOpError() << "unsupported: combines by '" << inner.getName()
                                  << "'; elementwise ops on the two arguments are known";
-      auto scalar = dyn_cast<RankedTensorType>(inner.getResult(0).getType());
-      if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner); constant && scalar.getRank() == 0) {
-        auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
-        mapping.map(inner.getResult(0),
-                    stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(splat))).getResult());
-        continue;
-      }
-      if (!inner.hasTrait<stablehlo::ElementwiseTrait>())
-        return op->emitOpError() << "unsupported: combines by '" << inner.getName()
-                                 << "'; elementwise ops on the two arguments are known";
+      for (Value operand : inner.getOperands())
+        if (failed(bringIn(operand)))
+          return failure();
       Operation *copy = builder.clone(inner, mapping);
-      copy->getResult(0).setType(type.clone(scalar.getElementType()));
+      copy->getResult(0).setType(type.clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
     }
-    result = mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+    if (failed(bringIn(block.getTerminator()->getOperand(0))))
+      return failure();
+    result = mapping.lookup(block.getTerminator()->getOperand(0));
   }
   return result;
 }

@@ -8,19 +8,22 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error-re @below {{unsupported: 'sdy.manual_computation' at {{.*}}: manual regions (shard_map) are not compiled yet}}
-  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<2xf32>) {
-    sdy.return %y : tensor<2xf32>
-  } : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
+module attributes {mhlo.num_replicas = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<2xf32>) {
+      // expected-error-re @below {{unsupported: 'stablehlo.replica_id' at {{.*}}: the program has 2 replicas; expected one}}
+      %1 = stablehlo.replica_id : tensor<ui32>
+      sdy.return %y : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
 }
 
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error-re @below {{unsupported: 'stablehlo.collective_permute' at {{.*}}: the program already communicates by itself}}
+  // expected-error-re @below {{unsupported: 'stablehlo.collective_permute' at {{.*}}: the program already communicates by itself, outside a manual region}}
   %0 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
