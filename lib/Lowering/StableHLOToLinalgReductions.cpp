@@ -185,6 +185,31 @@ runningDim(stablehlo::ReduceWindowOp op) {
   return result;
 }
 
+// A running reduction takes the initial value in once, a window once for each
+// place of padding as well. Sums and products can tell the difference unless it
+// is their identity; other bodies are taken to start from theirs.
+static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
+  for (auto [i, init] : llvm::enumerate(op.getInitValues())) {
+    auto yield = cast<stablehlo::ReturnOp>(op.getBody().front().getTerminator());
+    Operation *combiner = yield->getOperand(i).getDefiningOp();
+    double identity;
+    if (isa_and_nonnull<stablehlo::AddOp>(combiner))
+      identity = 0;
+    else if (isa_and_nonnull<stablehlo::MulOp>(combiner))
+      identity = 1;
+    else
+      continue;
+    DenseElementsAttr value;
+    if (!matchPattern(init, m_Constant(&value)) || !value.isSplat())
+      return false;
+    Type type = value.getElementType();
+    if (isa<FloatType>(type) ? value.getSplatValue<APFloat>().convertToDouble() != identity
+                             : !isa<IntegerType>(type) || value.getSplatValue<APInt>() != static_cast<uint64_t>(identity))
+      return false;
+  }
+  return true;
+}
+
 // Along the last dim: a scalar loop for each line. Else one row after another,
 // so that the other dims stay vectors.
 static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
@@ -276,7 +301,7 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
 
 static LogicalResult lowerReduceWindow(Lowerer &l,
                                        stablehlo::ReduceWindowOp op) {
-  if (auto running = runningDim(op))
+  if (auto running = runningDim(op); running && startsFromIdentity(op))
     return lowerRunning(l, op, running->first, running->second);
   ImplicitLocOpBuilder &b = l.b;
   MLIRContext *ctx = b.getContext();
