@@ -4,7 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 /// Rows of dim `dim` of a tensor of any rank, by a vector of indices of which
 /// some are out of range.
@@ -169,7 +170,7 @@ static bool makeFourier(Generator &g) {
   }, result);
 }
 
-void shardc::fuzz::addAddressingKinds(std::vector<Kind> &kinds) {
+void addAddressingKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"gather", 3, makeGather});
   kinds.push_back({"scatter", 4, makeScatter});
   kinds.push_back({"dynamic_slice", 3, makeDynamicSlice});
@@ -178,3 +179,5 @@ void shardc::fuzz::addAddressingKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"top_k", 1, makeTopK});
   kinds.push_back({"fft", 1, makeFourier});
 }
+
+} // namespace shardc::fuzz

@@ -20,9 +20,10 @@
 
 using namespace llvm;
 using namespace shardc;
-using namespace shardc::fuzz;
 
-const char *shardc::fuzz::nameOf(Verdict verdict) {
+namespace shardc::fuzz {
+
+const char *nameOf(Verdict verdict) {
   switch (verdict) {
   case Verdict::Pending:
     return "not run";
@@ -130,7 +131,7 @@ static int64_t firstBeyond(const HostArray &got, const HostArray &expected, doub
   return -1;
 }
 
-Outcome shardc::fuzz::check(mlir::MLIRContext &context, const Program &program, StringRef fault, bool *planted) {
+Outcome check(mlir::MLIRContext &context, const Program &program, StringRef fault, bool *planted) {
   Outcome outcome;
   std::string text = program.text();
   std::optional<Session> sharded = load(context, text, /*unsharded=*/false, fault, planted, outcome);
@@ -179,7 +180,7 @@ Outcome shardc::fuzz::check(mlir::MLIRContext &context, const Program &program, 
   return {Verdict::Passed, "", 0};
 }
 
-Outcome shardc::fuzz::checkInChild(const Program &program, int seconds, StringRef fault) {
+Outcome checkInChild(const Program &program, int seconds, StringRef fault) {
   int ends[2];
   if (pipe(ends) != 0)
     return {Verdict::Pending, "no pipe", 0};
@@ -228,3 +229,5 @@ Outcome shardc::fuzz::checkInChild(const Program &program, int seconds, StringRe
   (void)tolerance.getAsDouble(outcome.tolerance);
   return outcome;
 }
+
+} // namespace shardc::fuzz

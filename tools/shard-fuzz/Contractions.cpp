@@ -4,7 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 static bool isContracted(Generator &g, int v) {
   const std::string &e = g.type(v).element;
@@ -167,7 +168,9 @@ static bool makeConvolution(Generator &g) {
   }, contracted(left, g.accuracy(a), g.accuracy(b), count));
 }
 
-void shardc::fuzz::addContractionKinds(std::vector<Kind> &kinds) {
+void addContractionKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"dot_general", 7, makeDot});
   kinds.push_back({"convolution", 8, makeConvolution});
 }
+
+} // namespace shardc::fuzz

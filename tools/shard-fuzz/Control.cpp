@@ -4,7 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 /// A loop that counts to `trips` and carries two tensors that change places, one
 /// of them shifted along `dim`, or freed of its largest element, on the way.
@@ -94,7 +95,9 @@ static bool makeBranch(Generator &g) {
   }, moved);
 }
 
-void shardc::fuzz::addControlKinds(std::vector<Kind> &kinds) {
+void addControlKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"while", 3, makeWhile});
   kinds.push_back({"branch", 2, makeBranch});
 }
+
+} // namespace shardc::fuzz

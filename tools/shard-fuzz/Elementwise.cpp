@@ -3,7 +3,8 @@
 #include "Generator.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 /// `stablehlo.NAME $0, … : TYPE`, all operands and the result of one type.
 static Builder sameType(std::string name, int operands) {
@@ -273,7 +274,7 @@ static bool makeBarrier(Generator &g) {
   }, {g.accuracy(a), g.accuracy(b)}).empty();
 }
 
-void shardc::fuzz::addElementwiseKinds(std::vector<Kind> &kinds) {
+void addElementwiseKinds(std::vector<Kind> &kinds) {
   static const UnaryFunction functions[] = {
       {"abs", 1e9, 1, 0, false},          {"negate", 1e9, 1, 0, false},
       {"exponential", 3, 21, 21, false},  {"exponential_minus_one", 3, 21, 21, false},
@@ -306,3 +307,5 @@ void shardc::fuzz::addElementwiseKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"is_finite", 1, makeIsFinite});
   kinds.push_back({"optimization_barrier", 1, makeBarrier});
 }
+
+} // namespace shardc::fuzz

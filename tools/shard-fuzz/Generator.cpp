@@ -5,13 +5,14 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 //===----------------------------------------------------------------------===//
 // Accuracy
 //===----------------------------------------------------------------------===//
 
-bool shardc::fuzz::isStorable(const Type &type, const Accuracy &accuracy) {
+bool isStorable(const Type &type, const Accuracy &accuracy) {
   if (!type.isFloat())
     return true;
   return accuracy.hasGrid() && std::ldexp(accuracy.magnitude, -accuracy.grid) <= std::ldexp(1.0, type.precision());
@@ -19,7 +20,7 @@ bool shardc::fuzz::isStorable(const Type &type, const Accuracy &accuracy) {
 
 static double epsilon(const Type &type) { return std::ldexp(1.0, -type.precision()); }
 
-Accuracy shardc::fuzz::rounded(const Type &type, double magnitude, double slope, Accuracy of, int grid) {
+Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of, int grid) {
   Accuracy result{magnitude, grid, 0};
   if (!isStorable(type, result))
     result.grid = Accuracy::kNoGrid;
@@ -29,7 +30,7 @@ Accuracy shardc::fuzz::rounded(const Type &type, double magnitude, double slope,
   return result;
 }
 
-Accuracy shardc::fuzz::summed(const Type &type, Accuracy of, int64_t count) {
+Accuracy summed(const Type &type, Accuracy of, int64_t count) {
   Accuracy result{of.magnitude * count, of.grid, of.error * count};
   if (!type.isFloat())
     return result;
@@ -41,12 +42,12 @@ Accuracy shardc::fuzz::summed(const Type &type, Accuracy of, int64_t count) {
   return result;
 }
 
-Accuracy shardc::fuzz::either(Accuracy a, Accuracy b) {
+Accuracy either(Accuracy a, Accuracy b) {
   int grid = a.hasGrid() && b.hasGrid() ? std::min(a.grid, b.grid) : Accuracy::kNoGrid;
   return {std::max(a.magnitude, b.magnitude), grid, std::max(a.error, b.error)};
 }
 
-Accuracy shardc::fuzz::multiplied(const Type &type, Accuracy a, Accuracy b) {
+Accuracy multiplied(const Type &type, Accuracy a, Accuracy b) {
   int grid = a.hasGrid() && b.hasGrid() ? a.grid + b.grid : Accuracy::kNoGrid;
   Accuracy result{a.magnitude * b.magnitude, grid, 0};
   if (!isStorable(type, result))
@@ -60,18 +61,18 @@ Accuracy shardc::fuzz::multiplied(const Type &type, Accuracy a, Accuracy b) {
 // Text
 //===----------------------------------------------------------------------===//
 
-std::string shardc::fuzz::list(ArrayRef<int64_t> numbers) {
+std::string list(ArrayRef<int64_t> numbers) {
   std::string text;
   raw_string_ostream out(text);
   interleaveComma(numbers, out);
   return text;
 }
 
-std::string shardc::fuzz::braced(ArrayRef<int64_t> numbers) {
+std::string braced(ArrayRef<int64_t> numbers) {
   return numbers.empty() ? "array<i64>" : "array<i64: " + list(numbers) + ">";
 }
 
-std::string shardc::fuzz::scalarConstant(StringRef name, const Type &type, StringRef value) {
+std::string scalarConstant(StringRef name, const Type &type, StringRef value) {
   std::string text = value.str();
   if (type.isFloat() && text.find_first_of(".x") == std::string::npos)
     text += ".0";
@@ -234,7 +235,7 @@ Sharding Generator::randomSharding(const Type &type) {
   return sharding;
 }
 
-const std::vector<Kind> &shardc::fuzz::allKinds() {
+const std::vector<Kind> &allKinds() {
   static const std::vector<Kind> kinds = [] {
     std::vector<Kind> all;
     addElementwiseKinds(all);
@@ -282,3 +283,5 @@ Program Generator::run() {
   program.dropUnused();
   return std::move(program);
 }
+
+} // namespace shardc::fuzz

@@ -6,7 +6,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 int64_t Type::numElements() const {
   int64_t count = 1;
@@ -201,3 +202,5 @@ std::string Program::text() const {
   out << "\n}\n";
   return text;
 }
+
+} // namespace shardc::fuzz

@@ -4,7 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 namespace {
 /// One way to combine elements.
@@ -243,10 +244,12 @@ static bool makeSelectAndScatter(Generator &g) {
   }, summed(g.type(v), g.accuracy(s), most + 1));
 }
 
-void shardc::fuzz::addReductionKinds(std::vector<Kind> &kinds) {
+void addReductionKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"reduce", 10, makeReduce});
   kinds.push_back({"argmax", 2, makeArgmax});
   kinds.push_back({"softmax", 1, makeSoftmax});
   kinds.push_back({"reduce_window", 6, makeWindow});
   kinds.push_back({"select_and_scatter", 2, makeSelectAndScatter});
 }
+
+} // namespace shardc::fuzz

@@ -4,7 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 static bool anything(int) { return true; }
 
@@ -248,7 +249,7 @@ static bool makeConstant(Generator &g) {
   }, {9, -1, 0});
 }
 
-void shardc::fuzz::addShapeKinds(std::vector<Kind> &kinds) {
+void addShapeKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"broadcast_in_dim", 4, makeBroadcast});
   kinds.push_back({"transpose", 4, makeTranspose});
   kinds.push_back({"reshape_split", 3, makeSplit});
@@ -262,3 +263,5 @@ void shardc::fuzz::addShapeKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"iota", 2, makeIota});
   kinds.push_back({"constant", 2, makeConstant});
 }
+
+} // namespace shardc::fuzz

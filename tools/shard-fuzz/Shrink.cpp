@@ -6,7 +6,8 @@
 #include <set>
 
 using namespace llvm;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 namespace {
 class Shrinker {
@@ -248,6 +249,8 @@ Program Shrinker::run() {
   return std::move(best);
 }
 
-Program shardc::fuzz::shrink(Program program, Outcome &outcome, int attempts, int secondsEach) {
+Program shrink(Program program, Outcome &outcome, int attempts, int secondsEach) {
   return Shrinker(std::move(program), outcome, attempts, secondsEach).run();
 }
+
+} // namespace shardc::fuzz

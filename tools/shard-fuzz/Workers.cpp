@@ -22,7 +22,8 @@
 
 using namespace llvm;
 using namespace shardc;
-using namespace shardc::fuzz;
+
+namespace shardc::fuzz {
 
 namespace {
 struct Slot {
@@ -38,7 +39,7 @@ struct Shared {
 };
 } // namespace
 
-Program shardc::fuzz::makeProgram(uint64_t seed, int64_t index) {
+Program makeProgram(uint64_t seed, int64_t index) {
   // The first programs of some seeds have nothing but what was dropped.
   for (uint64_t attempt = 0;; ++attempt) {
     Program program = Generator(seed * 0x10000001b3 + index * 0x9e3779b9 + attempt * 7919 + 1).run();
@@ -77,7 +78,7 @@ static int64_t now() { return std::time(nullptr); }
   _exit(0);
 }
 
-std::vector<Outcome> shardc::fuzz::runPrograms(const Job &job, function_ref<void(int64_t)> progress) {
+std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> progress) {
   size_t bytes = sizeof(Shared) + job.count * sizeof(Slot) + 64;
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
@@ -140,3 +141,5 @@ std::vector<Outcome> shardc::fuzz::runPrograms(const Job &job, function_ref<void
   munmap(memory, bytes);
   return outcomes;
 }
+
+} // namespace shardc::fuzz

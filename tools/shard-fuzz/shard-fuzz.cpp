@@ -66,8 +66,9 @@ static Error runFaults(uint64_t seed, int64_t count, int timeout) {
       std::vector<Outcome> outcomes = runPrograms(job, [](int64_t) {});
       for (auto [i, outcome] : enumerate(outcomes)) {
         planted += outcome.verdict != Verdict::Pending && outcome.message != "no place for the fault";
-        if (found < 0 && outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Pending &&
-            outcome.verdict != Verdict::Running) {
+        bool fails = outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Pending && outcome.verdict != Verdict::Running;
+        // A program that fails by itself says nothing about the fault.
+        if (found < 0 && fails && checkInChild(makeProgram(seed, first + i), timeout).verdict == Verdict::Passed) {
           found = first + i;
           outs() << formatv("{0,-44} found by program {1,4}: {2}\n", name, found + 1, nameOf(outcome.verdict));
         }
