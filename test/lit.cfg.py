@@ -4,14 +4,15 @@ Tools come from the build tree first, then from LLVM's own directory (FileCheck,
 not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
 
     corpus   the program corpus stands beside the repository (%corpus)
-    jax      the Python that runs the tests can import jax
+    numpy    %python can import numpy
+    jax      %python can import jax
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
 """
 
-import importlib.util
 import os
 import platform
+import subprocess
 
 import lit.formats
 
@@ -29,6 +30,15 @@ for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# Tests of the Python package run with the Python that ./run test python sets up,
+# if it is there.
+own_python = os.path.join(config.shardc_source_dir, ".venv", "bin", "python")
+if os.access(own_python, os.X_OK):
+    config.python = own_python
+find_modules = "import importlib.util as u; print(*(m for m in ('numpy', 'jax') if u.find_spec(m)))"
+found = subprocess.run([config.python, "-c", find_modules], capture_output=True, text=True, check=False)
+config.available_features.update(found.stdout.split())
+
 # Tests name their tools by absolute path, so that an installed tool of the same
 # name never stands in for the one just built.
 for tool in ("shard-opt", "shard-run", "shard-translate"):
@@ -37,6 +47,7 @@ for tool in ("shard-opt", "shard-run", "shard-translate"):
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%shardc_root", config.shardc_source_dir))
 config.substitutions.append(("%shardc_build", config.shardc_build_dir))
+config.substitutions.append(("%shardc_tools", config.shardc_tools_dir))
 config.substitutions.append(
     ("%npz", f"{config.python} {os.path.join(config.test_source_root, 'Inputs', 'npz.py')}")
 )
@@ -45,6 +56,4 @@ corpus = os.path.join(os.path.dirname(config.shardc_source_dir), "shared", "corp
 if os.path.isfile(os.path.join(corpus, "manifest.json")):
     config.available_features.add("corpus")
     config.substitutions.append(("%corpus", corpus))
-if importlib.util.find_spec("jax") is not None:
-    config.available_features.add("jax")
 config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")

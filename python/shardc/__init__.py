@@ -1,0 +1,36 @@
+"""Compile a model for a mesh of ranks and run it.
+
+    program = shardc.compile(step, params, image, mesh={"x": 4},
+                             in_shardings={1: shardc.split(2, "x", sizes=[300, 200, 100, 424])})
+    loss = program(params, image)
+
+Every decision is the compiler's: this package turns models into text, calls the tools (``shard-translate``,
+``shard-run``) and hands arrays back and forth. JAX is needed to read JAX models, not to run programs.
+"""
+
+from shardc._annotate import Split, split
+from shardc._errors import (
+    DifferenceError,
+    RefusedError,
+    RunError,
+    ShardcError,
+    UnsupportedError,
+    UsageError,
+)
+from shardc._program import Program, compile, load
+from shardc._text import to_text
+
+__all__ = [
+    "DifferenceError",
+    "Program",
+    "RefusedError",
+    "RunError",
+    "ShardcError",
+    "Split",
+    "UnsupportedError",
+    "UsageError",
+    "compile",
+    "load",
+    "split",
+    "to_text",
+]

@@ -1,0 +1,154 @@
+"""Models of all forms as StableHLO text.
+
+JAX's own bindings convert bytecode and portable artifacts of other versions; nothing is imported before it is needed.
+"""
+
+import io
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from shardc._errors import UsageError
+
+
+def to_text(model: Any, *args: Any) -> str:
+    """The text of a model.
+
+    Args:
+        model: a jitted or plain function (lowered for ``args``), ``jax.stages.Lowered``, ``jax.export.Exported`` or
+            its serialized bytes, a portable artifact or MLIR bytecode (bytes), the path of a file, or text.
+        args: example arguments, as arrays or ``jax.ShapeDtypeStruct``: for functions, and for exports whose shapes
+            are symbolic.
+
+    Raises: UsageError if ``model`` is nothing of these; ImportError where JAX is needed and missing.
+    """
+    return Model.read(model, *args).text
+
+
+class Model:
+    """A model's text, and how its arguments and results hang together in JAX, where that is known."""
+
+    def __init__(self, text: str, kept: Sequence[int] | None = None, out_tree: Any = None) -> None:
+        self.text = text
+        self.kept = None if kept is None else sorted(kept)
+        """Numbers of the arguments that the text still has; None: all."""
+        self.out_tree = out_tree
+
+    @staticmethod
+    def read(model: Any, *args: Any) -> "Model":
+        """As to_text()."""
+        if isinstance(model, str) and ("\n" in model or "func.func" in model):
+            return Model(model)
+        if isinstance(model, (str, os.PathLike)):
+            with open(model, "rb") as file:
+                data = file.read()
+            return Model(data.decode()) if _is_text(data) else _from_bytes(data, args)
+        if isinstance(model, (bytes, bytearray)):
+            return Model(bytes(model).decode()) if _is_text(bytes(model)) else _from_bytes(bytes(model), args)
+        if hasattr(model, "mlir_module_serialized"):
+            return _from_exported(model, args)
+        if hasattr(model, "compiler_ir"):
+            return _from_lowered(model)
+        if callable(model):
+            import jax
+
+            jitted = model if hasattr(model, "trace") else jax.jit(model, keep_unused=True)
+            return _from_lowered(jitted.trace(*args).lower(lowering_platforms=("cpu",)))
+        raise UsageError(2, f"no model: {type(model).__name__}; expected a function, Lowered, Exported, bytes, "
+                            "a file or text")
+
+
+def _is_text(data: bytes) -> bool:
+    """Bytecode begins with ``ML\\xefR``; a serialized Exported is a flatbuffer, full of zeros."""
+    return not data.startswith(b"ML\xef") and b"\0" not in data[:4096]
+
+
+def _context() -> Any:
+    from jax._src.interpreters import mlir
+
+    return mlir.make_ir_context()
+
+
+def _print(module: Any) -> str:
+    text: str = module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
+    return text
+
+
+def _parse(context: Any, data: bytes) -> Any:
+    """A module from a portable artifact of any version, or from MLIR bytecode."""
+    import jaxlib.mlir._mlir_libs._stablehlo as stablehlo
+    from jaxlib.mlir import ir
+
+    try:
+        return stablehlo.deserialize_portable_artifact(context, data)
+    except (ValueError, RuntimeError):
+        return ir.Module.parse(data)
+
+
+def _from_lowered(lowered: Any) -> Model:
+    kept = None
+    if inner := getattr(lowered, "_lowering", None):
+        kept = getattr(inner, "compile_args", {}).get("kept_var_idx")
+    return Model(_print(lowered.compiler_ir("stablehlo")), kept, lowered.out_tree)
+
+
+def _from_bytes(data: bytes, args: Sequence[Any]) -> Model:
+    if data.startswith(b"ML\xef"):
+        context = _context()
+        with context:
+            module = _parse(context, data)
+            return Model(_print(_refine_module(context, module, args)))
+    from jax import export
+
+    return _from_exported(export.deserialize(bytearray(data)), args)
+
+
+def _is_dynamic(module: Any) -> bool:
+    return any("?" in str(kind) for function in module.body.operations
+               if str(getattr(function, "sym_name", "")) == '"main"' for kind in function.type.inputs)
+
+
+def _refine_module(context: Any, module: Any, args: Sequence[Any]) -> Any:
+    """The module for the shapes of ``args``, if its own are symbolic."""
+    if not args or not _is_dynamic(module):
+        return module
+    import jax
+    import jaxlib.mlir._mlir_libs._stablehlo as stablehlo
+    import numpy
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.passmanager import PassManager
+
+    stablehlo.register_stablehlo_passes()
+    kinds = []
+    with ir.Location.unknown(context):
+        for leaf in jax.tree.leaves(args):
+            element = mlir.dtype_to_ir_type(numpy.dtype(leaf.dtype))
+            kinds.append(str(ir.RankedTensorType.get(leaf.shape, element)))
+        PassManager.parse(f"builtin.module(stablehlo-refine-arguments{{types={','.join(kinds)}}})").run(module.operation)
+    return _parse(context, _refine_shapes(module))
+
+
+def _refine_shapes(module: Any) -> bytes:
+    """Bytecode in which all shapes follow from those of @main's arguments, and assertions on them hold."""
+    from jax._src.lib import _jax  # type: ignore[attr-defined]
+
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    refined = _jax.mlir.refine_polymorphic_shapes(buffer.getvalue(), enable_shape_assertions=True,
+                                                  validate_static_shapes=True, enable_shardy=True)
+    return bytes(refined)
+
+
+def _from_exported(exported: Any, args: Sequence[Any]) -> Model:
+    import jax
+
+    data = exported.mlir_module_serialized
+    kept = getattr(exported, "module_kept_var_idx", None)
+    shapes = [leaf.shape for leaf in jax.tree.leaves(args)]
+    if shapes and shapes != [aval.shape for aval in exported.in_avals]:
+        data = _refine_shapes(jax.jit(exported.call, keep_unused=True).lower(*args).compiler_ir("stablehlo"))
+        kept = None
+    context = _context()
+    with context:
+        return Model(_print(_parse(context, bytes(data))), kept, exported.out_tree)
