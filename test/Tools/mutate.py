@@ -1,0 +1,186 @@
+"""Feed damaged programs and arrays to shard-run: it must refuse them, never crash or hang.
+
+    mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N]
+
+Half of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
+or taken from another), half archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie). Each
+runs under limits of 20 s and 3 GiB of address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a
+diagnostic on stderr where it is not 0, no signal. A mutant that breaks this is kept in --save. Ends with
+'N passed, N failed'.
+"""
+
+import argparse
+import io
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+CORPUS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
+DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 77}
+SECONDS = 20
+MEMORY = 3 << 30
+LARGEST = 40_000
+"""Bytes of the largest program taken: parsing and compiling it must not take most of the time."""
+
+TOKEN = re.compile(rb'-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|%[\w#]+|@\w+|"[^"\n]*"|[A-Za-z_][\w.]*|\S')
+NUMBERS = [b"0", b"-1", b"1", b"2", b"7", b"65537", b"2147483648", b"-9223372036854775808", b"9223372036854775807",
+           b"18446744073709551616", b"99999999999999999999999999", b"1.0e999", b"0x7FC00000", b"?"]
+WORDS = [b"f32", b"f64", b"bf16", b"i1", b"i32", b"ui8", b"complex<f32>", b"index", b"none", b"tensor<*xf32>", b"tensor<?xf32>",
+         b"f8E4M3FN", b"{", b"}", b"[", b"]", b"<", b">", b"(", b")", b",", b":", b"->", b'""', b'"x"', b"@mesh", b"%arg0",
+         b"true", b"dense<>", b"\xff\xfe", b"\x00", b"stablehlo.add", b"stablehlo.constant", b"unit", b"loc(unknown)"]
+
+
+def mutate_program(rng: random.Random, text: bytes, other: bytes) -> bytes:
+    """Change one to four things in ``text``; pieces may come from ``other``."""
+    for _ in range(rng.randint(1, 4)):
+        tokens = list(TOKEN.finditer(text))
+        if not tokens:
+            return text
+        token = rng.choice(tokens)
+        begin, end = token.span()
+        kind = rng.randrange(9)
+        if kind == 0:  # a number
+            numbers = [t for t in tokens if t.group()[:1].isdigit() or t.group()[:1] == b"-"]
+            if numbers:
+                begin, end = rng.choice(numbers).span()
+            text = text[:begin] + rng.choice(NUMBERS) + text[end:]
+        elif kind == 1:
+            text = text[:begin] + rng.choice(WORDS) + text[end:]
+        elif kind == 2:
+            text = text[:begin] + text[end:]
+        elif kind == 3:
+            text = text[:end] + b" " + token.group() + text[end:]
+        elif kind == 4:  # a token from elsewhere in the program, of the same kind if there is one
+            same = [t for t in tokens if t.group()[:1] == token.group()[:1]]
+            text = text[:begin] + rng.choice(same).group() + text[end:]
+        elif kind == 5:  # a line away, doubled, or from another program
+            lines = text.split(b"\n")
+            at = rng.randrange(len(lines))
+            lines[at : at + 1] = rng.choice([[], [lines[at], lines[at]], [rng.choice(other.split(b"\n"))]])
+            text = b"\n".join(lines)
+        elif kind == 6:
+            at = rng.randrange(len(text))
+            text = text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
+        elif kind == 7:
+            text = text[: rng.randrange(len(text))]
+        else:  # nested deeper
+            depth = rng.choice([3, 300, 30000])
+            pair = rng.choice([(b"[", b"]"), (b"(", b")"), (b"{", b"}"), (b"tensor<", b">"), (b"tuple<", b">")])
+            text = text[:begin] + pair[0] * depth + token.group() + pair[1] * depth + text[end:]
+    return text
+
+
+def mutate_archive(rng: random.Random, data: bytes) -> bytes:
+    """Change the zip, or one member's .npy header or length."""
+    if rng.random() < 0.5:
+        changed = bytearray(data)
+        for _ in range(rng.randint(1, 6)):
+            # Most of a zip's structure stands at its end.
+            at = rng.randrange(len(changed)) if rng.random() < 0.4 else max(0, len(changed) - 1 - rng.randrange(400))
+            changed[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+        return bytes(changed) if rng.random() < 0.7 else bytes(changed[: rng.randrange(len(changed))])
+    members = []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [[name, archive.read(name)] for name in archive.namelist()]
+    member = rng.choice(members)
+    name, content = member
+    kind = rng.randrange(7)
+    header_end = 10 + int.from_bytes(content[8:10], "little")
+    header = content[10:header_end]
+    if kind == 0:
+        at = rng.randrange(min(len(content), 140))
+        content = content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
+    elif kind == 1:
+        content = content[: rng.randrange(len(content))]
+    elif kind == 2:
+        shape = rng.choice([b"(9223372036854775807, 2)", b"(-1,)", b"()", b"(0,)", b"(" + b"2, " * 40 + b")", b"(1e3,)", b"(4294967296, 4294967296)"])
+        header = re.sub(rb"\([^)]*\)", shape, header)
+        content = content[:8] + len(header).to_bytes(2, "little") + header + content[header_end:]
+    elif kind == 3:
+        header = re.sub(rb"'[<>|=]\w+'", rng.choice([b"'|O'", b"'<f3'", b"'>f4'", b"'<U8'", b"'|V99999999999'", b"''"]), header)
+        content = content[:8] + len(header).to_bytes(2, "little") + header + content[header_end:]
+    elif kind == 4:
+        content = content[:8] + rng.randrange(65536).to_bytes(2, "little") + content[10:]
+    elif kind == 5:
+        name = rng.choice(["../../in0.npy", "/in0.npy", "in0", "in0.npy\x00", name, "in" + "9" * 300 + ".npy"])
+    else:
+        header = header.replace(b"False", rng.choice([b"True", b"None", b"[" * 5000, b"__import__('os')"]))
+        content = content[:8] + (len(header) & 0xFFFF).to_bytes(2, "little") + header + content[header_end:]
+    member[0], member[1] = name, content
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return written.getvalue()
+
+
+def limit() -> None:
+    """Run in the child: what a mutant may take."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command: list[str]) -> str:
+    """Nothing, or what went wrong."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        return f"no end within {SECONDS} s"
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode not in DOCUMENTED:
+        return f"exit code {done.returncode}: {said[-600:]}"
+    if done.returncode != 0 and "error" not in said:
+        return f"exit code {done.returncode} without a diagnostic: {said[-600:]}"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--save", type=Path, default=Path("mutant-failures"))
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    programs = [path for path in sorted(options.corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
+    archives = [path for path in programs if path.with_suffix(".npz").exists()]
+
+    def attempt(number: int) -> str:
+        rng = random.Random(options.seed * 1_000_003 + number)
+        with tempfile.TemporaryDirectory() as directory:
+            if number % 2 == 0:
+                path = rng.choice(programs)
+                mutant = Path(directory) / "mutant.mlir"
+                mutant.write_bytes(mutate_program(rng, path.read_bytes(), rng.choice(programs).read_bytes()))
+                command = [options.shard_run, str(mutant), "--seed=1", "--timeout=15000"]
+            else:
+                path = rng.choice(archives)
+                mutant = Path(directory) / "mutant.npz"
+                mutant.write_bytes(mutate_archive(rng, path.with_suffix(".npz").read_bytes()))
+                command = [options.shard_run, str(path), f"--inputs=@{mutant}", "--timeout=15000"]
+            problem = run(command)
+            if not problem:
+                return ""
+            options.save.mkdir(parents=True, exist_ok=True)
+            kept = options.save / f"{path.stem}-{options.seed}-{number}{mutant.suffix}"
+            kept.write_bytes(mutant.read_bytes())
+        return f"mutant {number} of {path.name}, kept as {kept}: {problem}"
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        problems = [problem for problem in pool.map(attempt, range(options.first, options.first + options.count)) if problem]
+    for problem in problems:
+        print(problem)
+    print(f"{options.count - len(problems)} passed, {len(problems)} failed")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
