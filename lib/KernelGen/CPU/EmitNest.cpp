@@ -238,7 +238,8 @@ Value Emitter::pointerAt(const Access &access, Value pointer, Quantity offset) {
   if (offset.is(0))
     return pointer;
   Type element = stored(access.element);
-  if (offset.fixed && llvm::isInt<31>(*offset.fixed))
+  // A constant index has 29 bits in MLIR, with its sign; more are a value.
+  if (offset.fixed && llvm::isInt<LLVM::kGEPConstantBitWidth>(*offset.fixed))
     return LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
                                ArrayRef<LLVM::GEPArg>{int32_t(*offset.fixed)},
                                LLVM::GEPNoWrapFlags::inbounds);
