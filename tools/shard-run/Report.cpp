@@ -7,6 +7,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <numeric>
 
 using namespace llvm;
 using namespace shardc;
@@ -95,6 +96,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       {"steps", static_cast<int64_t>(run.stepMs.size())},
                       {"ms_per_step", medianMs(run.stepMs)},
                       {"ms_min", *min_element(run.stepMs)},
+                      {"ms_mean", std::accumulate(run.stepMs.begin(), run.stepMs.end(), 0.0) / run.stepMs.size()},
                       {"compile_ms", session.compileMs()},
                       {"peak_bytes", integers(run.peakBytes)},
                       {"communication", std::move(sites)},
