@@ -73,6 +73,22 @@ struct StartSiteModel : bufferization::BufferizableOpInterface::ExternalModel<St
     auto memref = cast<MemRefType>(*type);
     return cast<bufferization::BufferLikeType>(Type(isDenseBuffer(memref) ? memref : MemRefType::get(memref.getShape(), memref.getElementType())));
   }
+  /// Where something writes to the input before the wait, peers read a copy. By
+  /// default what the start holds would be copied, after peers were shown the input.
+  LogicalResult resolveConflicts(Operation *op, RewriterBase &rewriter, const bufferization::AnalysisState &analysis,
+                                 const bufferization::BufferizationState &state) const {
+    OpOperand &input = cast<StartSiteOp>(op).getInputMutable();
+    if (analysis.isInPlace(input))
+      return success();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    FailureOr<Value> copy = bufferization::allocateTensorForShapedValue(rewriter, op->getLoc(), input.get(),
+                                                                        analysis.getOptions(), state);
+    if (failed(copy))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { input.set(*copy); });
+    return success();
+  }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
     auto start = cast<StartSiteOp>(op);
