@@ -70,9 +70,11 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
   let summary = "Give each result an empty or filled tensor of its own to be built in.";
   let description = [{
     Before: equal `tensor.empty`, fills of them, shared by several ops as destinations (CSE makes
-    them so). After: one for each use, beside it. Refuses: nothing.
+    them so). After: one for each use, beside it; a value that is read elsewhere and changed further into an
+    output begins in memory of its own (`bufferization.alloc_tensor`), not in the output. Refuses: nothing.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::bufferization::BufferizationDialect"];
 }
 
 def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {

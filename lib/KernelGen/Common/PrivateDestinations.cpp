@@ -3,9 +3,11 @@
 // CSE makes one of equal empty or filled tensors. Two reductions that start
 // from the same one would be built in one buffer, one of them after a copy; and
 // where empty-tensor elimination puts that buffer into an output, the other
-// would still be read from there. So every use gets its own.
+// would still be read from there. So every use gets its own; and what is read
+// again after it was changed into an output does not lie in the output.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/Iterators.h"
 #include "shardc/KernelGen/Passes.h"
 
@@ -37,6 +39,58 @@ static bool isCheapSource(Operation *op) {
   return isScalar && destination.getDefiningOp<tensor::EmptyOp>();
 }
 
+/// What the tensor `value` was before its last change: the destination that its
+/// op takes over; null where it begins.
+static Value previousState(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return {};
+  Operation *op = result.getOwner();
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return destination.getTiedOpOperand(result)->get();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return insert.getDest();
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return insert.getDest();
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    if (OpOperand *init = loop.getTiedLoopInit(result))
+      return init->get();
+  return {};
+}
+
+/// Looks through ops that show the same elements in another shape.
+static Value withoutReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// A value that is changed further on its way to an output must not be built in
+/// that output if it is read elsewhere: the output's last write would be seen
+/// there. Where there is one, the tensor it begins with gets memory of its own.
+static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
+  bool isRead = false;
+  Value begin = withoutReshapes(output.getSource());
+  while (Value before = previousState(begin)) {
+    begin = withoutReshapes(before);
+    for (Value state = before;; state = state.getDefiningOp()->getOperand(0)) {
+      isRead |= llvm::count_if(state.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) > 1;
+      if (state == begin)
+        break;
+    }
+  }
+  auto empty = begin.getDefiningOp<tensor::EmptyOp>();
+  if (!isRead || !empty)
+    return;
+  OpBuilder builder(empty);
+  auto own = bufferization::AllocTensorOp::create(builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+  empty->replaceAllUsesWith(own);
+  empty->erase();
+}
+
 namespace {
 struct PrivateDestinationsPass final
     : impl::PrivateDestinationsPassBase<PrivateDestinationsPass> {
@@ -63,6 +117,7 @@ struct PrivateDestinationsPass final
       if (op->use_empty())
         op->erase();
     }
+    getOperation()->walk(keepOutOfOutput);
   }
 
 private:
