@@ -41,7 +41,7 @@ config.available_features.update(found.stdout.split())
 
 # Tests name their tools by absolute path, so that an installed tool of the same
 # name never stands in for the one just built.
-for tool in ("shard-opt", "shard-run", "shard-translate"):
+for tool in ("shard-fuzz", "shard-opt", "shard-run", "shard-translate"):
     path = os.path.join(config.shardc_tools_dir, tool)
     config.substitutions.append((r"(?<![-\w/.%])" + tool + r"(?![-\w/.])", path))
 config.substitutions.append(("%python", config.python))

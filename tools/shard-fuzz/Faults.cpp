@@ -175,36 +175,66 @@ static bool readEarly(ModuleOp module) {
   return any;
 }
 
-/// Overwrites one element of the result: the first or the last of all dims that
-/// grow on that side on every rank.
+/// 1 where the rank's coordinate grows on the asked side, else 0.
+static Value growsHere(OpBuilder &builder, HaloExchangeOp op, MeshAttr mesh, const shardc::DimExchange &dim, bool first) {
+  SmallVector<int64_t> table;
+  for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
+    table.push_back(first ? needed.begin < owned.begin : needed.end > owned.end);
+  SmallVector<StringRef> axes;
+  for (int64_t axis : dim.axes)
+    axes.push_back(mesh.getAxisNames()[axis].getValue());
+  return LookupOp::create(builder, op.getLoc(), builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
+                          builder.getStrArrayAttr(axes), op.getMeshAttr());
+}
+
+/// Overwrites one element of the result: the first or the last of `dims` dims,
+/// on the ranks whose blocks grow on that side of all of them.
 static bool loseElement(ModuleOp module, bool first, size_t dims) {
   bool any = false;
   MeshAttr mesh = meshOf(module);
   for (HaloExchangeOp op : all<HaloExchangeOp>(module)) {
     auto type = cast<RankedTensorType>(op.getType());
-    if (!type.hasStaticShape() || type.getNumElements() == 0 || !isPlain(op.getResult()))
+    if (!isPlain(op.getResult()))
       continue;
-    SmallVector<int64_t> at(type.getRank(), 0);
-    size_t grown = 0;
+    SmallVector<shardc::DimExchange> grown;
+    SmallVector<bool> known(type.getRank());
+    bool empty = false;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      known[d] = !type.isDynamicDim(d) && type.getDimSize(d) > 0;
     for (Attribute attr : op.getDims()) {
       shardc::DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
-      bool grows = true;
-      for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
-        grows &= first ? needed.begin < owned.begin : needed.end > owned.end;
-      grown += grows;
-      if (grows && !first)
-        at[dim.dim] = type.getDimSize(dim.dim) - 1;
+      known[dim.dim] = true;
+      bool grows = false;
+      for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed)) {
+        grows |= first ? needed.begin < owned.begin : needed.end > owned.end;
+        empty |= needed.empty();
+      }
+      if (grows)
+        grown.push_back(dim);
     }
-    if (grown < dims)
+    if (empty || grown.size() < dims || !llvm::all_of(known, [](bool k) { return k; }))
       continue;
+    Location loc = op.getLoc();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    Value zero = tensor::ExtractOp::create(builder, op.getLoc(), scalar(builder, op.getLoc(), type, 0), ValueRange());
-    SmallVector<Value> indices;
-    for (int64_t index : at)
-      indices.push_back(arith::ConstantIndexOp::create(builder, op.getLoc(), index));
-    auto insert = tensor::InsertOp::create(builder, op.getLoc(), zero, op.getResult(), indices);
-    op.getResult().replaceAllUsesExcept(insert.getResult(), insert);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
+    SmallVector<Value> at(type.getRank(), zero);
+    Value here = one;
+    for (const shardc::DimExchange &dim : ArrayRef(grown).take_front(dims)) {
+      here = arith::MulIOp::create(builder, loc, here, growsHere(builder, op, mesh, dim, first));
+      if (!first) {
+        Value size = tensor::DimOp::create(builder, loc, op.getResult(), dim.dim);
+        at[dim.dim] = arith::SubIOp::create(builder, loc, size, one);
+      }
+    }
+    Value lost = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, here, one);
+    Value before = tensor::ExtractOp::create(builder, loc, op.getResult(), at);
+    Value nothing = tensor::ExtractOp::create(builder, loc, scalar(builder, loc, type, 0), ValueRange());
+    Value written = arith::SelectOp::create(builder, loc, lost, nothing, before);
+    auto insert = tensor::InsertOp::create(builder, loc, written, op.getResult(), at);
+    op.getResult().replaceUsesWithIf(insert.getResult(), [&](OpOperand &use) {
+      return use.getOwner() != insert && !isa<tensor::DimOp, tensor::ExtractOp>(use.getOwner());
+    });
     any = true;
   }
   return any;

@@ -210,6 +210,27 @@ static bool makeWindow(Generator &g) {
   }, combined(c, g.type(v), g.accuracy(v), count));
 }
 
+/// A window over two dims that two axes cut: corners travel too.
+static bool makeStencil(Generator &g) {
+  if (g.program.axisSizes.size() < 2)
+    return false;
+  Type type{"f32", {g.pick(4, 13), g.pick(4, 13)}};
+  int v = g.newArgument(type);
+  Sharding sharding(2);
+  bool swapped = g.chance(50);
+  sharding[0].axes = {swapped};
+  sharding[1].axes = {!swapped};
+  g.program.arguments.back().sharding = sharding;
+  int64_t reach = g.pick(1, 2), stride = g.chance(80) ? 1 : 2;
+  return g.addOne("stencil", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
+    std::vector<Window> windows(2, Window{2 * reach + 1, stride, 1, 1, reach, reach});
+    Type result = types[0].with({windows[0].count(types[0].shape[0]), windows[1].count(types[0].shape[1])});
+    return Built{{result}, scalarConstant("z", types[0].scalar(), "0") + "$R = \"stablehlo.reduce_window\"($0, %z~) <{" +
+                               windowAttributes(windows, true) + "}> (" + region("add", types[0]) + ") : (" + types[0].str() +
+                               ", " + types[0].scalar().str() + ") -> " + result.str()};
+  }, summed(type, g.accuracy(v), (2 * reach + 1) * (2 * reach + 1)));
+}
+
 static bool makeSelectAndScatter(Generator &g) {
   int v = g.any([&](int v) { return (g.type(v).element == "f32" || g.type(v).element == "i32") && g.isExact(v); }, 1);
   if (v < 0)
@@ -249,6 +270,7 @@ void addReductionKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"argmax", 2, makeArgmax});
   kinds.push_back({"softmax", 1, makeSoftmax});
   kinds.push_back({"reduce_window", 6, makeWindow});
+  kinds.push_back({"stencil", 2, makeStencil});
   kinds.push_back({"select_and_scatter", 2, makeSelectAndScatter});
 }
 
