@@ -309,7 +309,8 @@ static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr grou
 void Converter::convertOps() {
   SmallVector<Operation *> ops;
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != main)
+    // A region's return goes with the region's op.
+    if (op != main && !isa<sdy::ReturnOp>(op))
       ops.push_back(op);
   });
   OpBuilder builder(context);
@@ -326,8 +327,6 @@ void Converter::convertOps() {
       convertManual(manual);
       continue;
     }
-    if (isa<sdy::ReturnOp>(op))
-      continue; // Gone with its region.
     if (isa<stablehlo::ReplicaIdOp>(op)) {
       // One replica, of many partitions.
       builder.setInsertionPoint(op);

@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace shardc;
 
 void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
+  // Manual regions of older forms are calls between custom calls.
+  pm.addPass(createConvertForeignShardingsPass());
   // Custom calls name functions that inlining takes away.
   pm.addPass(createExpandCustomCallsPass());
   // Early, so that what no path from @main reaches is not asked about.

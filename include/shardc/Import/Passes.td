@@ -35,6 +35,18 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
+def ConvertForeignShardingsPass : Pass<"spmd-convert-foreign-shardings", "::mlir::ModuleOp"> {
+  let summary = "Turn shardings in strings into Shardy's attributes.";
+  let description = [{
+    Before: `mhlo.sharding` and custom calls of the older partitioner, or `xla.sdy` frontend attributes of
+    serialised modules. After: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`, `sdy.manual_computation`.
+    The older form has no mesh: it gets the one of fewest axes that makes all its tiles, axis0, axis1 and so
+    on. Refuses: tiles in an order of partitions that no mesh has, text that cannot be read. Leaves alone
+    what has a mesh already.
+  }];
+  let dependentDialects = ["::shardc::sdy::SdyDialect"];
+}
+
 def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {
   let summary = "Refuse what no later stage knows, with its line.";
   let description = [{

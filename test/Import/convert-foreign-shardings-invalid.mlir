@@ -1,0 +1,49 @@
+// RUN: shard-opt %s --spmd-convert-foreign-shardings --split-input-file --verify-diagnostics
+
+module attributes {mhlo.num_partitions = 4 : i32} {
+  // expected-error @below {{unsupported: mhlo.sharding "{devices=[2,2]0,1,3,2}": the order of its partitions is that of no mesh}}
+  func.func @main(%x: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,2]0,1,3,2}"}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.num_partitions = 4 : i32} {
+  // expected-error @below {{unsupported: mhlo.sharding "{devices=[2]<=[2]}": 2 tiles, but the program has 4 partitions}}
+  func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) {
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{unsupported: its mhlo.shardings are on no mesh of 6 partitions: one cuts them every 2, another every 3}}
+module attributes {mhlo.num_partitions = 6 : i32} {
+  func.func @main(%x: tensor<6xf32> {mhlo.sharding = "{devices=[2,3]<=[6] last_tile_dim_replicate}"}, %y: tensor<6xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) {
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{frontend attribute 'xla.sdy.meshes' is "{mesh = nothing}", which cannot be read}}
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = nothing}"}} {
+  func.func @main(%x: tensor<6xf32>) {
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<4xf32>) {
+    // expected-error @below {{unsupported: @SPMDFullToShardShape of a value without @Sharding; its layout is not known}}
+    %0 = stablehlo.custom_call @SPMDFullToShardShape(%x) {mhlo.sharding = "{manual}"} : (tensor<4xf32>) -> tensor<2xf32>
+    call @body(%0) : (tensor<2xf32>) -> ()
+    return
+  }
+  func.func private @body(%x: tensor<2xf32>) {
+    return
+  }
+}
