@@ -21,62 +21,6 @@ static void markArgumentsReadOnly(func::FuncOp function) {
           builder.getBoolAttr(false));
 }
 
-/// The operands that `value`'s op may overwrite to build it; or, with `isView`
-/// set, the one that it is a view of.
-static SmallVector<OpOperand *> builtIn(Value value, bool &isView) {
-  Operation *op = value.getDefiningOp();
-  isView = false;
-  if (!op)
-    return {};
-  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op)) {
-    isView = true;
-    return {&op->getOpOperand(0)};
-  }
-  unsigned number = cast<OpResult>(value).getResultNumber();
-  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
-    return {destination.getDpsInitOperand(number)};
-  if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    return {&insert.getDestMutable()};
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return {&insert.getDestMutable()};
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-    if (OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(value)))
-      return {init};
-    return {};
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return {&branch.thenYield()->getOpOperand(number), &branch.elseYield()->getOpOperand(number)};
-  return {};
-}
-
-/// True if `use` hands its tensor, or a view of it, to a result after number
-/// `result`.
-static bool isReturnedAfter(OpOperand &use, unsigned result) {
-  if (isa<func::ReturnOp>(use.getOwner()))
-    return use.getOperandNumber() > result;
-  if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(use.getOwner()))
-    return false;
-  return llvm::any_of(use.getOwner()->getUses(), [&](OpOperand &next) { return isReturnedAfter(next, result); });
-}
-
-/// True if result number `result` is built by overwriting a value that is a later
-/// result too. That value would be built where the result belongs, and be gone
-/// when the result has been stored there.
-static bool overwritesResult(Value value, unsigned result, bool overwritten = false) {
-  bool isView;
-  for (OpOperand *operand : builtIn(value, isView)) {
-    Value source = operand->get();
-    bool lost = overwritten || !isView;
-    if (lost && llvm::any_of(source.getUses(), [&](OpOperand &use) {
-          return &use != operand && isReturnedAfter(use, result);
-        }))
-      return true;
-    if (overwritesResult(source, result, lost))
-      return true;
-  }
-  return false;
-}
-
 namespace {
 struct ResultsToArgumentsPass final
     : shardc::impl::ResultsToArgumentsPassBase<ResultsToArgumentsPass> {
@@ -103,15 +47,11 @@ struct ResultsToArgumentsPass final
     auto terminator =
         cast<func::ReturnOp>(function.getBody().front().getTerminator());
     OpBuilder builder(terminator);
-    for (auto [number, operand] : llvm::enumerate(terminator.getOperands())) {
-      Value result = operand;
+    for (Value result : terminator.getOperands()) {
       auto type = cast<RankedTensorType>(result.getType());
       auto buffer = MemRefType::get(type.getShape(), type.getElementType());
       (void)function.insertArgument(function.getNumArguments(), buffer, {},
                                     result.getLoc());
-      if (overwritesResult(result, number))
-        result = bufferization::AllocTensorOp::create(
-            builder, terminator.getLoc(), type, ValueRange(), result);
       auto store = bufferization::MaterializeInDestinationOp::create(
           builder, terminator.getLoc(), result,
           function.getArgument(function.getNumArguments() - 1));
