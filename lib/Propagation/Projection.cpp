@@ -129,7 +129,8 @@ private:
                          const Twine &origin, bool mayBePartial);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
-  void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, Value from, Value to);
+  void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from, int64_t to);
+  LogicalResult annotateBoundary(spmd::ManualOp op, ShardingAttr boundary, int64_t tensor, const Twine &where);
   void lock(int64_t tensor, StringAttr axis);
   void addEdge(Value from, int64_t to);
 };
@@ -212,14 +213,13 @@ static std::string describeArgument(func::FuncOp function, unsigned number) {
 
 /// Ties a value outside a manual region to the one inside that it becomes, or the
 /// other way round: in dims that no manual axis cuts.
-void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, Value from, Value to) {
-  auto source = p.tensorOf.find(from), target = p.tensorOf.find(to);
-  if (source == p.tensorOf.end() || target == p.tensorOf.end() || boundary.getDims().empty())
+void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from, int64_t to) {
+  if (boundary.getDims().empty())
     return;
   OpNode &edge = p.problem.ops.emplace_back();
   TensorRule outer, inner;
-  for (auto [dim, before, after] : llvm::zip(boundary.getDims(), p.problem.tensors[source->second].shape,
-                                             p.problem.tensors[target->second].shape)) {
+  for (auto [dim, before, after] :
+       llvm::zip(boundary.getDims(), p.problem.tensors[from].shape, p.problem.tensors[to].shape)) {
     bool isCut = op.hasManualAxes(dim);
     int64_t factor = edge.rule.addFactor(before, isCut ? FactorKind::NeedReplication : FactorKind::PassThrough);
     outer.dims.push_back(IndexMap::identity(factor));
@@ -227,9 +227,23 @@ void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, Value fr
   }
   edge.rule.operands = {outer};
   edge.rule.results = {inner};
-  edge.operands = {source->second};
-  edge.results = {target->second};
+  edge.operands = {from};
+  edge.results = {to};
   edge.isEdge = true;
+}
+
+/// Lays a tensor out as the region says: for good in dims with manual axes.
+LogicalResult Projector::annotateBoundary(spmd::ManualOp op, ShardingAttr boundary, int64_t tensor, const Twine &where) {
+  if (failed(annotate(tensor, boundary, op.getLoc(), where, false)))
+    return failure();
+  for (auto [dim, state] : llvm::zip(boundary.getDims(), p.problem.tensors[tensor].dims))
+    if (op.hasManualAxes(dim)) {
+      state.open = false;
+      state.pinned = true;
+    }
+  for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
+    lock(tensor, axis);
+  return success();
 }
 
 /// Inside, the free axes are spread as anywhere else. Outside, dims with manual
@@ -239,24 +253,25 @@ LogicalResult Projector::addManual(spmd::ManualOp op) {
   Block &body = op.getBody().front();
   for (auto [operand, argument, attr] : llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings())) {
     auto boundary = cast<ShardingAttr>(attr);
-    if (failed(annotate(p.tensorOf.lookup(argument), op.getBodySharding(boundary), op.getLoc(), where, false)))
+    int64_t inside = p.tensorOf.lookup(argument);
+    if (failed(annotate(inside, op.getBodySharding(boundary), op.getLoc(), where, false)))
       return failure();
-    addManualEdge(op, boundary, operand, argument);
+    // The operand as it arrives: who makes it is asked to make it so.
+    int64_t arriving = p.problem.addTensor(cast<RankedTensorType>(operand.getType()).getShape(),
+                                           p.problem.tensors[inside].elementBytes);
+    if (failed(annotateBoundary(op, boundary, arriving, where)))
+      return failure();
+    for (StringAttr axis : spmd::getManualAxes(op->getParentRegion()))
+      lock(arriving, axis);
+    addEdge(operand, arriving);
+    addManualEdge(op, boundary, arriving, inside);
   }
   for (auto [value, result, attr] : llvm::zip(body.getTerminator()->getOperands(), op.getResults(), op.getOutShardings())) {
     auto boundary = cast<ShardingAttr>(attr);
     int64_t tensor = p.tensorOf.lookup(result);
-    if (failed(annotate(tensor, boundary, op.getLoc(), where, false)))
+    if (failed(annotateBoundary(op, boundary, tensor, where)))
       return failure();
-    for (auto [dim, state] : llvm::zip(boundary.getDims(), p.problem.tensors[tensor].dims))
-      if (op.hasManualAxes(dim)) {
-        state.open = false;
-        state.pinned = true;
-        state.strength = SizeStrength::Explicit;
-      }
-    for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
-      lock(tensor, axis);
-    addManualEdge(op, boundary, value, result);
+    addManualEdge(op, boundary, p.tensorOf.lookup(value), tensor);
   }
   return success();
 }

@@ -1,8 +1,9 @@
 // RUN: shard-opt %s --spmd-propagate --split-input-file | FileCheck %s
 
 // The free axis "d" goes in with an operand, through the region, and out again;
-// "m" cuts nothing inside.
+// "m" cuts nothing inside, and outside what the region takes.
 // CHECK-LABEL: func.func @free_axis(
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{}, {"m"}]>}
 //       CHECK:   spmd.manual(%{{.*}}, %{{.*}}) in [#spmd.sharding<@mesh, [{"d"}, {}]>, #spmd.sharding<@mesh, [{}, {"m"}]>]
 //  CHECK-SAME:     out [#spmd.sharding<@mesh, [{"d"}, {"m"}]>] along ["m"]
 //  CHECK-SAME:     spmd.shardings = [#spmd.sharding<@mesh, [{"d"}, {"m"}]>]
@@ -24,7 +25,7 @@ func.func @free_axis(%x: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 
 // An operand that lies otherwise is moved before the region, a result after it.
 // CHECK-LABEL: func.func @moved(
-//       CHECK:   %[[IN:.*]] = spmd.reshard %{{.*}} -> #spmd.sharding<@mesh, [{"x"}]> reason "operand 0 of 'spmd.manual'
+//       CHECK:   %[[IN:.*]] = spmd.reshard %{{.*}} -> <@mesh, [{"x"}]> reason "operand 0 of 'spmd.manual'
 //       CHECK:   %[[OUT:.*]] = spmd.manual(%[[IN]])
 //       CHECK:   spmd.reshard %[[OUT]]
 spmd.mesh @mesh = <["x"=2]>
