@@ -14,22 +14,32 @@ static bool makeGather(Generator &g) {
   int64_t rank = g.type(v).rank(), dim = g.pick(0, rank - 1);
   int indices = g.like({"i32", {g.pick(1, 9), 1}});
   bool offsetFirst = g.chance(30) && rank > 1;
-  return g.addOne("gather", {v, indices}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> offsets, sizes = types[0].shape, shape;
-    for (int64_t i = 0; i < rank; ++i)
-      if (i != dim)
-        shape.push_back(sizes[i]);
-    sizes[dim] = 1;
-    for (int64_t i = 0; i < rank - 1; ++i)
-      offsets.push_back(offsetFirst ? i : i + 1);
-    shape.insert(offsetFirst ? shape.end() : shape.begin(), types[1].shape[0]);
-    Type result = types[0].with(shape);
-    return Built{{result}, "$R = \"stablehlo.gather\"($0, $1) <{dimension_numbers = #stablehlo.gather<" +
-                               (offsets.empty() ? "" : "offset_dims = [" + list(offsets) + "], ") + "collapsed_slice_dims = [" +
-                               std::to_string(dim) + "], start_index_map = [" + std::to_string(dim) +
-                               "], index_vector_dim = 1>, slice_sizes = " + braced(sizes) + "}> : (" + types[0].str() + ", " +
-                               types[1].str() + ") -> " + result.str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "gather", {v, indices},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> offsets, sizes = types[0].shape, shape;
+        for (int64_t i = 0; i < rank; ++i)
+          if (i != dim)
+            shape.push_back(sizes[i]);
+        sizes[dim] = 1;
+        for (int64_t i = 0; i < rank - 1; ++i)
+          offsets.push_back(offsetFirst ? i : i + 1);
+        shape.insert(offsetFirst ? shape.end() : shape.begin(),
+                     types[1].shape[0]);
+        Type result = types[0].with(shape);
+        return Built{
+            {result},
+            "$R = \"stablehlo.gather\"($0, $1) <{dimension_numbers = "
+            "#stablehlo.gather<" +
+                (offsets.empty() ? ""
+                                 : "offset_dims = [" + list(offsets) + "], ") +
+                "collapsed_slice_dims = [" + std::to_string(dim) +
+                "], start_index_map = [" + std::to_string(dim) +
+                "], index_vector_dim = 1>, slice_sizes = " + braced(sizes) +
+                "}> : (" + types[0].str() + ", " + types[1].str() + ") -> " +
+                result.str()};
+      },
+      g.accuracy(v));
 }
 
 /// Adds, or takes the larger of, rows of updates to rows of a tensor.
@@ -37,8 +47,11 @@ static bool makeScatter(Generator &g) {
   int v = g.any([&](int v) { return g.type(v).element != "i1"; }, 1);
   if (v < 0)
     return false;
-  const std::string op = g.chance(60) ? "add" : g.chance(50) ? "maximum" : "minimum";
-  int64_t rank = g.type(v).rank(), dim = g.pick(0, rank - 1), count = g.pick(1, 9);
+  const std::string op = g.chance(60)   ? "add"
+                         : g.chance(50) ? "maximum"
+                                        : "minimum";
+  int64_t rank = g.type(v).rank(), dim = g.pick(0, rank - 1),
+          count = g.pick(1, 9);
   int indices = g.like({"i32", {count, 1}});
   Type updates = g.type(v);
   updates.shape.erase(updates.shape.begin() + dim);
@@ -47,22 +60,33 @@ static bool makeScatter(Generator &g) {
   Accuracy accuracy = either(g.accuracy(v), g.accuracy(u));
   if (op == "add")
     accuracy = summed(g.type(v), accuracy, count + 1);
-  return g.addOne("scatter_" + op, {v, indices, u}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    Type expected = types[0];
-    expected.shape.erase(expected.shape.begin() + dim);
-    expected.shape.insert(expected.shape.begin(), types[1].shape[0]);
-    if (types[2] != expected)
-      return std::nullopt;
-    std::vector<int64_t> windows;
-    for (int64_t i = 1; i < rank; ++i)
-      windows.push_back(i);
-    std::string d = std::to_string(dim), s = types[0].scalar().str();
-    return Built{{types[0]}, "$R = \"stablehlo.scatter\"($0, $1, $2) <{scatter_dimension_numbers = #stablehlo.scatter<" +
-                                 (windows.empty() ? "" : "update_window_dims = [" + list(windows) + "], ") + "inserted_window_dims = [" +
-                                 d + "], scatter_dims_to_operand_dims = [" + d + "], index_vector_dim = 1>}> ({\n^bb0(%p~: " + s +
-                                 ", %q~: " + s + "):\n%r~ = stablehlo." + op + " %p~, %q~ : " + s + "\nstablehlo.return %r~ : " + s +
-                                 "\n}) : (" + types[0].str() + ", " + types[1].str() + ", " + types[2].str() + ") -> " + types[0].str()};
-  }, accuracy);
+  return g.addOne(
+      "scatter_" + op, {v, indices, u},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        Type expected = types[0];
+        expected.shape.erase(expected.shape.begin() + dim);
+        expected.shape.insert(expected.shape.begin(), types[1].shape[0]);
+        if (types[2] != expected)
+          return std::nullopt;
+        std::vector<int64_t> windows;
+        for (int64_t i = 1; i < rank; ++i)
+          windows.push_back(i);
+        std::string d = std::to_string(dim), s = types[0].scalar().str();
+        return Built{{types[0]},
+                     "$R = \"stablehlo.scatter\"($0, $1, $2) "
+                     "<{scatter_dimension_numbers = #stablehlo.scatter<" +
+                         (windows.empty() ? ""
+                                          : "update_window_dims = [" +
+                                                list(windows) + "], ") +
+                         "inserted_window_dims = [" + d +
+                         "], scatter_dims_to_operand_dims = [" + d +
+                         "], index_vector_dim = 1>}> ({\n^bb0(%p~: " + s +
+                         ", %q~: " + s + "):\n%r~ = stablehlo." + op +
+                         " %p~, %q~ : " + s + "\nstablehlo.return %r~ : " + s +
+                         "\n}) : (" + types[0].str() + ", " + types[1].str() +
+                         ", " + types[2].str() + ") -> " + types[0].str()};
+      },
+      accuracy);
 }
 
 static int scalarIndex(Generator &g) { return g.like({"i32", {}}); }
@@ -77,18 +101,23 @@ static bool makeDynamicSlice(Generator &g) {
     sizes.push_back(g.chance(40) ? size : g.pick(1, size));
     operands.push_back(scalarIndex(g));
   }
-  return g.addOne("dynamic_slice", operands, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::string names, kinds;
-    for (auto [i, size] : enumerate(types[0].shape)) {
-      if (sizes[i] > size)
-        return std::nullopt;
-      names += ", $" + std::to_string(i + 1);
-      kinds += ", tensor<i32>";
-    }
-    Type result = types[0].with(sizes);
-    return Built{{result}, "$R = stablehlo.dynamic_slice $0" + names + ", sizes = [" + list(sizes) + "] : (" + types[0].str() + kinds +
-                               ") -> " + result.str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "dynamic_slice", operands,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::string names, kinds;
+        for (auto [i, size] : enumerate(types[0].shape)) {
+          if (sizes[i] > size)
+            return std::nullopt;
+          names += ", $" + std::to_string(i + 1);
+          kinds += ", tensor<i32>";
+        }
+        Type result = types[0].with(sizes);
+        return Built{{result},
+                     "$R = stablehlo.dynamic_slice $0" + names + ", sizes = [" +
+                         list(sizes) + "] : (" + types[0].str() + kinds +
+                         ") -> " + result.str()};
+      },
+      g.accuracy(v));
 }
 
 static bool makeDynamicUpdate(Generator &g) {
@@ -102,72 +131,118 @@ static bool makeDynamicUpdate(Generator &g) {
   for (int64_t i = 0; i < update.rank(); ++i)
     operands.push_back(scalarIndex(g));
   Accuracy accuracy = either(g.accuracy(v), g.accuracy(operands[1]));
-  return g.addOne("dynamic_update_slice", operands, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::string names, kinds;
-    for (auto [i, size] : enumerate(types[0].shape)) {
-      if (types[1].shape[i] > size)
-        return std::nullopt;
-      names += ", $" + std::to_string(i + 2);
-      kinds += ", tensor<i32>";
-    }
-    return Built{{types[0]}, "$R = stablehlo.dynamic_update_slice $0, $1" + names + " : (" + types[0].str() + ", " + types[1].str() +
-                                 kinds + ") -> " + types[0].str()};
-  }, accuracy);
+  return g.addOne(
+      "dynamic_update_slice", operands,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::string names, kinds;
+        for (auto [i, size] : enumerate(types[0].shape)) {
+          if (types[1].shape[i] > size)
+            return std::nullopt;
+          names += ", $" + std::to_string(i + 2);
+          kinds += ", tensor<i32>";
+        }
+        return Built{{types[0]},
+                     "$R = stablehlo.dynamic_update_slice $0, $1" + names +
+                         " : (" + types[0].str() + ", " + types[1].str() +
+                         kinds + ") -> " + types[0].str()};
+      },
+      accuracy);
 }
 
 static bool makeSort(Generator &g) {
-  int v = g.any([&](int v) {
-    const std::string &e = g.type(v).element;
-    return (e == "f32" || e == "i32" || e == "f64" || e == "i64") && g.isExact(v);
-  }, 1);
+  int v = g.any(
+      [&](int v) {
+        const std::string &e = g.type(v).element;
+        return (e == "f32" || e == "i32" || e == "f64" || e == "i64") &&
+               g.isExact(v);
+      },
+      1);
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1);
   std::string direction = g.chance(70) ? "LT" : "GT";
-  return !g.add("sort", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    Type indices{"i32", types[0].shape};
-    std::string s = types[0].scalar().str(), d = std::to_string(dim);
-    return Built{{types[0], indices}, "%i~ = stablehlo.iota dim = " + d + " : " + indices.str() + "\n$R = \"stablehlo.sort\"($0, %i~) <{dimension = " + d +
-                 " : i64, is_stable = true}> ({\n^bb0(%a~: " + s + ", %b~: " + s + ", %c~: tensor<i32>, %d~: tensor<i32>):\n%g~ = stablehlo.compare " +
-                 direction + ", %a~, %b~, " + (types[0].isFloat() ? "FLOAT" : "SIGNED") + " : (" + s + ", " + s + ") -> tensor<i1>\nstablehlo.return %g~ : tensor<i1>\n}) : (" +
-                 types[0].str() + ", " + indices.str() + ") -> (" + types[0].str() + ", " + indices.str() + ")"};
-  }, {g.accuracy(v), {16, 0, 0}}).empty();
+  return !g.add("sort", {v},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  Type indices{"i32", types[0].shape};
+                  std::string s = types[0].scalar().str(),
+                              d = std::to_string(dim);
+                  return Built{
+                      {types[0], indices},
+                      "%i~ = stablehlo.iota dim = " + d + " : " +
+                          indices.str() +
+                          "\n$R = \"stablehlo.sort\"($0, %i~) <{dimension = " +
+                          d + " : i64, is_stable = true}> ({\n^bb0(%a~: " + s +
+                          ", %b~: " + s +
+                          ", %c~: tensor<i32>, %d~: tensor<i32>):\n%g~ = "
+                          "stablehlo.compare " +
+                          direction + ", %a~, %b~, " +
+                          (types[0].isFloat() ? "FLOAT" : "SIGNED") + " : (" +
+                          s + ", " + s +
+                          ") -> tensor<i1>\nstablehlo.return %g~ : "
+                          "tensor<i1>\n}) : (" +
+                          types[0].str() + ", " + indices.str() + ") -> (" +
+                          types[0].str() + ", " + indices.str() + ")"};
+                },
+                {g.accuracy(v), {16, 0, 0}})
+              .empty();
 }
 
 static bool makeTopK(Generator &g) {
-  int v = g.any([&](int v) {
-    const std::string &e = g.type(v).element;
-    return (e == "f32" || e == "i32") && g.isExact(v);
-  }, 1);
+  int v = g.any(
+      [&](int v) {
+        const std::string &e = g.type(v).element;
+        return (e == "f32" || e == "i32") && g.isExact(v);
+      },
+      1);
   if (v < 0)
     return false;
   int64_t k = g.pick(1, g.type(v).shape.back());
-  return !g.add("top_k", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape;
-    if (shape.back() < k)
-      return std::nullopt;
-    shape.back() = k;
-    Type values = types[0].with(shape), indices{"i32", shape};
-    return Built{{values, indices}, "$R = chlo.top_k($0, k = " + std::to_string(k) + ") : " + types[0].str() + " -> (" + values.str() + ", " + indices.str() + ")"};
-  }, {g.accuracy(v), {16, 0, 0}}).empty();
+  return !g.add("top_k", {v},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  std::vector<int64_t> shape = types[0].shape;
+                  if (shape.back() < k)
+                    return std::nullopt;
+                  shape.back() = k;
+                  Type values = types[0].with(shape), indices{"i32", shape};
+                  return Built{{values, indices},
+                               "$R = chlo.top_k($0, k = " + std::to_string(k) +
+                                   ") : " + types[0].str() + " -> (" +
+                                   values.str() + ", " + indices.str() + ")"};
+                },
+                {g.accuracy(v), {16, 0, 0}})
+              .empty();
 }
 
 static bool makeFourier(Generator &g) {
-  int v = g.any([&](int v) { return g.type(v).element == "f32" && g.accuracy(v).magnitude < 100 && g.type(v).shape.back() > 1; }, 1);
+  int v = g.any(
+      [&](int v) {
+        return g.type(v).element == "f32" && g.accuracy(v).magnitude < 100 &&
+               g.type(v).shape.back() > 1;
+      },
+      1);
   if (v < 0)
     return false;
   int64_t n = g.type(v).shape.back();
-  Accuracy of = g.accuracy(v), result{2 * of.magnitude * n, Accuracy::kNoGrid, 0};
+  Accuracy of = g.accuracy(v),
+           result{2 * of.magnitude * n, Accuracy::kNoGrid, 0};
   result.error = 2 * n * of.error + 32 * n * std::ldexp(of.magnitude, -24);
-  return g.addOne("fft", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape;
-    std::string length = std::to_string(shape.back());
-    shape.back() = shape.back() / 2 + 1;
-    Type complex{"complex<f32>", shape}, real{"f32", shape};
-    return Built{{real}, "%f~ = stablehlo.fft $0, type = RFFT, length = [" + length + "] : (" + types[0].str() + ") -> " + complex.str() +
-                             "\n%x~ = stablehlo.real %f~ : (" + complex.str() + ") -> " + real.str() + "\n%y~ = stablehlo.imag %f~ : (" +
-                             complex.str() + ") -> " + real.str() + "\n$R = stablehlo.subtract %x~, %y~ : " + real.str()};
-  }, result);
+  return g.addOne(
+      "fft", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = types[0].shape;
+        std::string length = std::to_string(shape.back());
+        shape.back() = shape.back() / 2 + 1;
+        Type complex{"complex<f32>", shape}, real{"f32", shape};
+        return Built{{real},
+                     "%f~ = stablehlo.fft $0, type = RFFT, length = [" +
+                         length + "] : (" + types[0].str() + ") -> " +
+                         complex.str() + "\n%x~ = stablehlo.real %f~ : (" +
+                         complex.str() + ") -> " + real.str() +
+                         "\n%y~ = stablehlo.imag %f~ : (" + complex.str() +
+                         ") -> " + real.str() +
+                         "\n$R = stablehlo.subtract %x~, %y~ : " + real.str()};
+      },
+      result);
 }
 
 void addAddressingKinds(std::vector<Kind> &kinds) {

@@ -4,12 +4,12 @@
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
 #include "Faults.h"
-#include "shardc/Pipelines/Compile.h"
-#include "shardc/Translation/Artifact.h"
-#include "shardc/Translation/ObjectFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardc/Pipelines/Compile.h"
+#include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -48,10 +48,13 @@ const char *nameOf(Verdict verdict) {
 }
 
 /// compileProgram with a fault in the local view.
-static mlir::FailureOr<CompiledProgram> compileWithFault(mlir::ModuleOp module, const StageOptions &options,
-                                                         StringRef fault, bool &planted) {
+static mlir::FailureOr<CompiledProgram>
+compileWithFault(mlir::ModuleOp module, const StageOptions &options,
+                 StringRef fault, bool &planted) {
   auto run = [&](function_ref<void(mlir::OpPassManager &)> build) {
-    mlir::PassManager pm(module.getContext(), mlir::ModuleOp::getOperationName(), mlir::PassManager::Nesting::Implicit);
+    mlir::PassManager pm(module.getContext(),
+                         mlir::ModuleOp::getOperationName(),
+                         mlir::PassManager::Nesting::Implicit);
     build(pm);
     return pm.run(module);
   };
@@ -65,7 +68,9 @@ static mlir::FailureOr<CompiledProgram> compileWithFault(mlir::ModuleOp module, 
   planted = plantFault(module, fault);
   if (!planted)
     return program;
-  if (failed(run([&](mlir::OpPassManager &pm) { buildCommunicateStage(pm, options); })))
+  if (failed(run([&](mlir::OpPassManager &pm) {
+        buildCommunicateStage(pm, options);
+      })))
     return mlir::failure();
   program.metadata = describeProgram(module);
   if (failed(lowerToLLVM(module, options)))
@@ -80,30 +85,35 @@ static mlir::FailureOr<CompiledProgram> compileWithFault(mlir::ModuleOp module, 
 }
 
 /// Compiles and loads; an empty optional with `outcome` set on failure.
-static std::optional<Session> load(mlir::MLIRContext &context, StringRef text, bool unsharded, StringRef fault,
+static std::optional<Session> load(mlir::MLIRContext &context, StringRef text,
+                                   bool unsharded, StringRef fault,
                                    bool *planted, Outcome &outcome) {
   std::string messages;
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
-      raw_string_ostream out(messages);
-      out << (messages.empty() ? "" : "; ") << diagnostic.getLocation() << ": " << diagnostic;
-    }
-    return mlir::success();
-  });
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+          raw_string_ostream out(messages);
+          out << (messages.empty() ? "" : "; ") << diagnostic.getLocation()
+              << ": " << diagnostic;
+        }
+        return mlir::success();
+      });
   StageOptions options;
   options.unsharded = unsharded;
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
   if (module) {
     bool found = false;
-    compiled = fault.empty() ? compileProgram(*module, options) : compileWithFault(*module, options, fault, found);
+    compiled = fault.empty() ? compileProgram(*module, options)
+                             : compileWithFault(*module, options, fault, found);
     if (planted)
       *planted = found;
   }
   if (planted && !*planted)
     return std::nullopt;
   if (failed(compiled)) {
-    outcome = {Verdict::Refused, (unsharded ? "on one rank: " : "") + messages, 0};
+    outcome = {Verdict::Refused, (unsharded ? "on one rank: " : "") + messages,
+               0};
     return std::nullopt;
   }
   Expected<Session> session = Session::load(std::move(*compiled));
@@ -116,7 +126,8 @@ static std::optional<Session> load(mlir::MLIRContext &context, StringRef text, b
 
 /// The first element of `got` further than `tolerance` from `expected`; -1 if
 /// there is none.
-static int64_t firstBeyond(const HostArray &got, const HostArray &expected, double tolerance) {
+static int64_t firstBeyond(const HostArray &got, const HostArray &expected,
+                           double tolerance) {
   ElementType type = got.type;
   for (int64_t i = 0, count = got.numElements(); i < count; ++i) {
     const char *a = got.element(i), *b = expected.element(i);
@@ -131,24 +142,31 @@ static int64_t firstBeyond(const HostArray &got, const HostArray &expected, doub
   return -1;
 }
 
-Outcome check(mlir::MLIRContext &context, const Program &program, StringRef fault, bool *planted) {
+Outcome check(mlir::MLIRContext &context, const Program &program,
+              StringRef fault, bool *planted) {
   Outcome outcome;
   std::string text = program.text();
-  std::optional<Session> sharded = load(context, text, /*unsharded=*/false, fault, planted, outcome);
+  std::optional<Session> sharded =
+      load(context, text, /*unsharded=*/false, fault, planted, outcome);
   if (planted && !*planted && outcome.verdict == Verdict::Pending)
     return {Verdict::Passed, "no place for the fault", 0};
   if (!sharded)
     return outcome;
-  std::optional<Session> whole = load(context, text, /*unsharded=*/true, {}, nullptr, outcome);
+  std::optional<Session> whole =
+      load(context, text, /*unsharded=*/true, {}, nullptr, outcome);
   if (!whole)
     return outcome;
   std::vector<HostArray> inputs;
   for (auto [i, value] : enumerate(whole->metadata().arguments))
-    inputs.push_back(randomArray(*shardrt::elementTypeNamed(value.elementType), value.shape, program.seed, i));
-  Expected<RunResult> expected = whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    inputs.push_back(randomArray(*shardrt::elementTypeNamed(value.elementType),
+                                 value.shape, program.seed, i));
+  Expected<RunResult> expected =
+      whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
   if (!expected)
-    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()), 0};
-  Expected<RunResult> got = sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()),
+            0};
+  Expected<RunResult> got =
+      sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
   if (!got)
     return {Verdict::Failed, toString(got.takeError()), 0};
 
@@ -159,22 +177,31 @@ Outcome check(mlir::MLIRContext &context, const Program &program, StringRef faul
     if (isFloat(theirs.type))
       for (int64_t k = 0; k < theirs.numElements(); ++k)
         if (!std::isfinite(toDouble(theirs.type, theirs.element(k))))
-          return {Verdict::Failed, formatv("result {0} is {1} at {2} on one rank: the generator's fault", i,
-                                           printElement(theirs.type, theirs.element(k)), printIndex(theirs.shape, k))
-                                       .str(), 0};
+          return {
+              Verdict::Failed,
+              formatv(
+                  "result {0} is {1} at {2} on one rank: the generator's fault",
+                  i, printElement(theirs.type, theirs.element(k)),
+                  printIndex(theirs.shape, k))
+                  .str(),
+              0};
     double tolerance = accuracy.error > 0 ? 4 * accuracy.error : 0;
     if (int64_t at = firstBeyond(mine, theirs, tolerance); at >= 0)
       return {Verdict::Differs,
-              formatv("result {0} at {1}: {2} on {3} ranks, {4} on one; tolerance {5:e}", i,
-                      printIndex(mine.shape, at), printElement(mine.type, mine.element(at)), program.numRanks(),
+              formatv("result {0} at {1}: {2} on {3} ranks, {4} on one; "
+                      "tolerance {5:e}",
+                      i, printIndex(mine.shape, at),
+                      printElement(mine.type, mine.element(at)),
+                      program.numRanks(),
                       printElement(theirs.type, theirs.element(at)), tolerance)
                   .str(),
               tolerance};
   }
   if (got->disagreeingOutput >= 0)
     return {Verdict::Disagrees,
-            formatv("result {0}: rank {1} holds other bits than a rank with the same shard", got->disagreeingOutput,
-                    got->disagreeingRank)
+            formatv("result {0}: rank {1} holds other bits than a rank with "
+                    "the same shard",
+                    got->disagreeingOutput, got->disagreeingRank)
                 .str(),
             0};
   return {Verdict::Passed, "", 0};
@@ -191,8 +218,11 @@ Outcome checkInChild(const Program &program, int seconds, StringRef fault) {
     auto context = createCompilerContext();
     context->disableMultithreading();
     bool planted = false;
-    Outcome outcome = check(*context, program, fault, fault.empty() ? nullptr : &planted);
-    std::string line = formatv("\n@{0} {1} {2}", static_cast<int>(outcome.verdict), outcome.tolerance, outcome.message);
+    Outcome outcome =
+        check(*context, program, fault, fault.empty() ? nullptr : &planted);
+    std::string line =
+        formatv("\n@{0} {1} {2}", static_cast<int>(outcome.verdict),
+                outcome.tolerance, outcome.message);
     (void)!write(ends[1], line.data(), line.size());
     _exit(0);
   }

@@ -34,10 +34,12 @@ struct Outcome {
 /// mistake that is planted in the sharded program (Faults.h); empty: none.
 /// `planted` is set if it found a place there. In this process: what crashes
 /// the compiler or the program crashes the caller.
-Outcome check(mlir::MLIRContext &context, const Program &program, llvm::StringRef fault = {}, bool *planted = nullptr);
+Outcome check(mlir::MLIRContext &context, const Program &program,
+              llvm::StringRef fault = {}, bool *planted = nullptr);
 
 /// The same in a child process, with a time limit.
-Outcome checkInChild(const Program &program, int seconds, llvm::StringRef fault = {});
+Outcome checkInChild(const Program &program, int seconds,
+                     llvm::StringRef fault = {});
 
 } // namespace shardc::fuzz
 

@@ -9,11 +9,14 @@ namespace shardc::fuzz {
 
 static bool isContracted(Generator &g, int v) {
   const std::string &e = g.type(v).element;
-  return (e == "f32" || e == "f64" || e == "i32" || e == "i64" || e == "bf16") && g.accuracy(v).magnitude < 1e4;
+  return (e == "f32" || e == "f64" || e == "i32" || e == "i64" ||
+          e == "bf16") &&
+         g.accuracy(v).magnitude < 1e4;
 }
 
 /// Of `count` products summed.
-static Accuracy contracted(const Type &type, Accuracy a, Accuracy b, int64_t count) {
+static Accuracy contracted(const Type &type, Accuracy a, Accuracy b,
+                           int64_t count) {
   if (!type.isFloat())
     return {1e18, 0, 0};
   // Products may be kept unrounded or not: what is exact is so in both.
@@ -32,18 +35,23 @@ static bool makeDot(Generator &g) {
   for (auto [i, dim] : enumerate(order))
     dim = i;
   g.shuffle(order);
-  int64_t contracting = g.pick(left.rank() > 1 ? g.chance(90) : 0, std::min<int64_t>(left.rank(), 2));
+  int64_t contracting = g.pick(left.rank() > 1 ? g.chance(90) : 0,
+                               std::min<int64_t>(left.rank(), 2));
   int64_t batching = g.chance(40) ? g.pick(0, left.rank() - contracting) : 0;
-  std::vector<int64_t> leftContracted(order.begin(), order.begin() + contracting);
-  std::vector<int64_t> leftBatch(order.begin() + contracting, order.begin() + contracting + batching);
+  std::vector<int64_t> leftContracted(order.begin(),
+                                      order.begin() + contracting);
+  std::vector<int64_t> leftBatch(order.begin() + contracting,
+                                 order.begin() + contracting + batching);
   // The right operand: the same dims and up to two more, in any order.
   int64_t more = g.pick(0, 2), rank = contracting + batching + more;
   std::vector<int64_t> places(rank);
   for (auto [i, place] : enumerate(places))
     place = i;
   g.shuffle(places);
-  std::vector<int64_t> rightContracted(places.begin(), places.begin() + contracting);
-  std::vector<int64_t> rightBatch(places.begin() + contracting, places.begin() + contracting + batching);
+  std::vector<int64_t> rightContracted(places.begin(),
+                                       places.begin() + contracting);
+  std::vector<int64_t> rightBatch(places.begin() + contracting,
+                                  places.begin() + contracting + batching);
   Type right = left.with(std::vector<int64_t>(rank, 0));
   int64_t count = 1;
   for (auto [l, r] : zip_equal(leftContracted, rightContracted))
@@ -56,28 +64,36 @@ static bool makeDot(Generator &g) {
   int b = g.like(right, [&](int v) { return isContracted(g, v); });
   bool widen = left.element == "bf16" && g.chance(60);
   Type resultElement{widen ? "f32" : left.element, {}};
-  return g.addOne("dot_general", {a, b}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape;
-    for (auto [l, r] : zip_equal(leftBatch, rightBatch)) {
-      if (types[0].shape[l] != types[1].shape[r])
-        return std::nullopt;
-      shape.push_back(types[0].shape[l]);
-    }
-    for (auto [l, r] : zip_equal(leftContracted, rightContracted))
-      if (types[0].shape[l] != types[1].shape[r])
-        return std::nullopt;
-    for (auto [i, size] : enumerate(types[0].shape))
-      if (!is_contained(leftBatch, i) && !is_contained(leftContracted, i))
-        shape.push_back(size);
-    for (auto [i, size] : enumerate(types[1].shape))
-      if (!is_contained(rightBatch, i) && !is_contained(rightContracted, i))
-        shape.push_back(size);
-    Type result{resultElement.element, shape};
-    return Built{{result}, "$R = stablehlo.dot_general $0, $1, " +
-                               (leftBatch.empty() ? "" : "batching_dims = [" + list(leftBatch) + "] x [" + list(rightBatch) + "], ") +
-                               "contracting_dims = [" + list(leftContracted) + "] x [" + list(rightContracted) + "] : (" +
-                               types[0].str() + ", " + types[1].str() + ") -> " + result.str()};
-  }, contracted(resultElement, g.accuracy(a), g.accuracy(b), count));
+  return g.addOne(
+      "dot_general", {a, b},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape;
+        for (auto [l, r] : zip_equal(leftBatch, rightBatch)) {
+          if (types[0].shape[l] != types[1].shape[r])
+            return std::nullopt;
+          shape.push_back(types[0].shape[l]);
+        }
+        for (auto [l, r] : zip_equal(leftContracted, rightContracted))
+          if (types[0].shape[l] != types[1].shape[r])
+            return std::nullopt;
+        for (auto [i, size] : enumerate(types[0].shape))
+          if (!is_contained(leftBatch, i) && !is_contained(leftContracted, i))
+            shape.push_back(size);
+        for (auto [i, size] : enumerate(types[1].shape))
+          if (!is_contained(rightBatch, i) && !is_contained(rightContracted, i))
+            shape.push_back(size);
+        Type result{resultElement.element, shape};
+        return Built{
+            {result},
+            "$R = stablehlo.dot_general $0, $1, " +
+                (leftBatch.empty() ? ""
+                                   : "batching_dims = [" + list(leftBatch) +
+                                         "] x [" + list(rightBatch) + "], ") +
+                "contracting_dims = [" + list(leftContracted) + "] x [" +
+                list(rightContracted) + "] : (" + types[0].str() + ", " +
+                types[1].str() + ") -> " + result.str()};
+      },
+      contracted(resultElement, g.accuracy(a), g.accuracy(b), count));
 }
 
 /// "[b, 0, f]": the letters of `roles`, where 2, 3, … are spatial dims 0, 1, ….
@@ -85,7 +101,9 @@ static std::string layout(ArrayRef<int64_t> roles, char first, char second) {
   std::string text = "[";
   for (auto [i, role] : enumerate(roles)) {
     text += i ? ", " : "";
-    text += role == 0 ? std::string(1, first) : role == 1 ? std::string(1, second) : std::to_string(role - 2);
+    text += role == 0   ? std::string(1, first)
+            : role == 1 ? std::string(1, second)
+                        : std::to_string(role - 2);
   }
   return text + "]";
 }
@@ -95,7 +113,12 @@ static int64_t sizeOf(const Type &type, ArrayRef<int64_t> roles, int64_t role) {
 }
 
 static bool makeConvolution(Generator &g) {
-  int a = g.any([&](int v) { return isContracted(g, v) && g.type(v).rank() <= 4 && g.type(v).element != "bf16"; }, 3);
+  int a = g.any(
+      [&](int v) {
+        return isContracted(g, v) && g.type(v).rank() <= 4 &&
+               g.type(v).element != "bf16";
+      },
+      3);
   if (a < 0)
     return false;
   Type left = g.type(a);
@@ -116,7 +139,8 @@ static bool makeConvolution(Generator &g) {
     if ((byBatch || byFeature) && (byBatch ? batch : features) % d == 0)
       groups.push_back(d);
   int64_t group = g.oneOf(groups);
-  int64_t featureGroups = byFeature ? group : 1, batchGroups = byBatch ? group : 1;
+  int64_t featureGroups = byFeature ? group : 1,
+          batchGroups = byBatch ? group : 1;
   // Roles of the kernel: 0 is o, 1 is i.
   std::vector<int64_t> sizes(left.rank());
   sizes[0] = group * g.pick(1, 4);
@@ -127,13 +151,19 @@ static bool makeConvolution(Generator &g) {
   bool reverses = g.chance(15), gradient = g.chance(20);
   for (int64_t i = 0; i < spatial; ++i) {
     int64_t size = sizeOf(left, in, i + 2);
-    sizes[i + 2] = gradient ? std::max<int64_t>(1, size - g.pick(-1, 2)) : g.pick(1, 5);
+    sizes[i + 2] =
+        gradient ? std::max<int64_t>(1, size - g.pick(-1, 2)) : g.pick(1, 5);
     stride.push_back(g.chance(60) ? 1 : g.pick(2, 3));
     rhsDilate.push_back(g.chance(80) ? 1 : g.pick(2, 3));
     lhsDilate.push_back(g.chance(80) ? 1 : g.pick(2, 3));
-    low.push_back(g.chance(60) ? g.pick(0, 3) : g.chance(20) ? g.pick(-2, 4) : 0);
-    high.push_back(g.chance(60) ? g.pick(0, 3) : g.chance(20) ? g.pick(-2, 4) : 0);
-    reverse += (i ? ", " : "") + std::string(reverses && g.chance(70) ? "true" : "false");
+    low.push_back(g.chance(60)   ? g.pick(0, 3)
+                  : g.chance(20) ? g.pick(-2, 4)
+                                 : 0);
+    high.push_back(g.chance(60)   ? g.pick(0, 3)
+                   : g.chance(20) ? g.pick(-2, 4)
+                                  : 0);
+    reverse += (i ? ", " : "") +
+               std::string(reverses && g.chance(70) ? "true" : "false");
     padding += (i ? ", [" : "[") + list({low[i], high[i]}) + "]";
     count *= sizes[i + 2];
   }
@@ -141,31 +171,47 @@ static bool makeConvolution(Generator &g) {
   for (auto [i, role] : enumerate(kernel))
     right.shape[i] = sizes[role];
   int b = g.like(right, [&](int v) { return isContracted(g, v); });
-  std::string window = "window = {stride = [" + list(stride) + "], pad = [" + padding + "], lhs_dilate = [" + list(lhsDilate) +
-                       "], rhs_dilate = [" + list(rhsDilate) + "]" + (reverses ? ", reverse = [" + reverse + "]" : "") + "}";
-  return g.addOne(gradient ? "convolution_wide" : group > 1 ? "convolution_grouped" : "convolution", {a, b}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    const Type &x = types[0], &k = types[1];
-    if (sizeOf(x, in, 1) != sizeOf(k, kernel, 1) * featureGroups || sizeOf(k, kernel, 0) % (featureGroups * batchGroups) ||
-        sizeOf(x, in, 0) % batchGroups)
-      return std::nullopt;
-    std::vector<int64_t> shape(x.rank());
-    for (auto [i, role] : enumerate(out)) {
-      if (role == 0) {
-        shape[i] = sizeOf(x, in, 0) / batchGroups;
-      } else if (role == 1) {
-        shape[i] = sizeOf(k, kernel, 0);
-      } else {
-        int64_t d = role - 2, padded = (sizeOf(x, in, role) - 1) * lhsDilate[d] + 1 + low[d] + high[d];
-        int64_t reach = (sizeOf(k, kernel, role) - 1) * rhsDilate[d] + 1;
-        shape[i] = padded < reach ? 0 : (padded - reach) / stride[d] + 1;
-      }
-    }
-    Type result = x.with(shape);
-    return Built{{result}, "$R = stablehlo.convolution($0, $1) dim_numbers = " + layout(in, 'b', 'f') + "x" + layout(kernel, 'o', 'i') +
-                               "->" + layout(out, 'b', 'f') + ", " + window + " {batch_group_count = " + std::to_string(batchGroups) +
-                               " : i64, feature_group_count = " + std::to_string(featureGroups) + " : i64} : (" + x.str() + ", " +
-                               k.str() + ") -> " + result.str()};
-  }, contracted(left, g.accuracy(a), g.accuracy(b), count));
+  std::string window = "window = {stride = [" + list(stride) + "], pad = [" +
+                       padding + "], lhs_dilate = [" + list(lhsDilate) +
+                       "], rhs_dilate = [" + list(rhsDilate) + "]" +
+                       (reverses ? ", reverse = [" + reverse + "]" : "") + "}";
+  return g.addOne(
+      gradient    ? "convolution_wide"
+      : group > 1 ? "convolution_grouped"
+                  : "convolution",
+      {a, b},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &x = types[0], &k = types[1];
+        if (sizeOf(x, in, 1) != sizeOf(k, kernel, 1) * featureGroups ||
+            sizeOf(k, kernel, 0) % (featureGroups * batchGroups) ||
+            sizeOf(x, in, 0) % batchGroups)
+          return std::nullopt;
+        std::vector<int64_t> shape(x.rank());
+        for (auto [i, role] : enumerate(out)) {
+          if (role == 0) {
+            shape[i] = sizeOf(x, in, 0) / batchGroups;
+          } else if (role == 1) {
+            shape[i] = sizeOf(k, kernel, 0);
+          } else {
+            int64_t d = role - 2,
+                    padded = (sizeOf(x, in, role) - 1) * lhsDilate[d] + 1 +
+                             low[d] + high[d];
+            int64_t reach = (sizeOf(k, kernel, role) - 1) * rhsDilate[d] + 1;
+            shape[i] = padded < reach ? 0 : (padded - reach) / stride[d] + 1;
+          }
+        }
+        Type result = x.with(shape);
+        return Built{
+            {result},
+            "$R = stablehlo.convolution($0, $1) dim_numbers = " +
+                layout(in, 'b', 'f') + "x" + layout(kernel, 'o', 'i') + "->" +
+                layout(out, 'b', 'f') + ", " + window +
+                " {batch_group_count = " + std::to_string(batchGroups) +
+                " : i64, feature_group_count = " +
+                std::to_string(featureGroups) + " : i64} : (" + x.str() + ", " +
+                k.str() + ") -> " + result.str()};
+      },
+      contracted(left, g.accuracy(a), g.accuracy(b), count));
 }
 
 void addContractionKinds(std::vector<Kind> &kinds) {

@@ -1,11 +1,11 @@
 //===- Faults.cpp - Mistakes to be found ----------------------------------===//
 
 #include "Faults.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -19,14 +19,15 @@ struct Fault {
 };
 } // namespace
 
-template <typename OpTy>
-static SmallVector<OpTy> all(ModuleOp module) {
+template <typename OpTy> static SmallVector<OpTy> all(ModuleOp module) {
   SmallVector<OpTy> ops;
   module.walk([&](OpTy op) { ops.push_back(op); });
   return ops;
 }
 
-static MeshAttr meshOf(ModuleOp module) { return (*module.getOps<MeshOp>().begin()).getMesh(); }
+static MeshAttr meshOf(ModuleOp module) {
+  return (*module.getOps<MeshOp>().begin()).getMesh();
+}
 
 //===----------------------------------------------------------------------===//
 // Tables of exchanges
@@ -35,8 +36,7 @@ static MeshAttr meshOf(ModuleOp module) { return (*module.getOps<MeshOp>().begin
 using Edit = llvm::function_ref<bool(shardc::DimExchange &, int64_t size)>;
 
 /// Lets `edit` change the table of every dim of every OpTy.
-template <typename OpTy>
-static bool editTables(ModuleOp module, Edit edit) {
+template <typename OpTy> static bool editTables(ModuleOp module, Edit edit) {
   bool any = false;
   MeshAttr mesh = meshOf(module);
   for (OpTy op : all<OpTy>(module)) {
@@ -61,9 +61,11 @@ static bool editTables(ModuleOp module, Edit edit) {
 }
 
 /// Shifts what coordinate `i` needs by `by`, where that stays inside.
-static bool shift(shardc::DimExchange &dim, size_t i, int64_t by, int64_t size) {
+static bool shift(shardc::DimExchange &dim, size_t i, int64_t by,
+                  int64_t size) {
   Interval &needed = dim.needed[i];
-  if (needed.empty() || needed.begin + by < std::min<int64_t>(0, needed.begin) ||
+  if (needed.empty() ||
+      needed.begin + by < std::min<int64_t>(0, needed.begin) ||
       needed.end + by > std::max(size, needed.end))
     return false;
   needed.begin += by;
@@ -80,12 +82,14 @@ static bool shiftAll(shardc::DimExchange &dim, int64_t by, int64_t size) {
 }
 
 static bool sameSizes(ArrayRef<Interval> intervals) {
-  return llvm::all_of(intervals, [&](Interval i) { return i.size() == intervals[0].size(); });
+  return llvm::all_of(
+      intervals, [&](Interval i) { return i.size() == intervals[0].size(); });
 }
 
 /// Each coordinate takes the place of the one before it.
 static bool rotate(std::vector<Interval> &intervals) {
-  if (intervals.size() < 2 || !sameSizes(intervals) || llvm::all_equal(intervals))
+  if (intervals.size() < 2 || !sameSizes(intervals) ||
+      llvm::all_equal(intervals))
     return false;
   std::rotate(intervals.begin(), intervals.begin() + 1, intervals.end());
   return true;
@@ -93,7 +97,8 @@ static bool rotate(std::vector<Interval> &intervals) {
 
 /// Reads a table over two axes with the axes exchanged.
 template <typename T>
-static bool transposeTable(std::vector<T> &table, int64_t rows, int64_t columns) {
+static bool transposeTable(std::vector<T> &table, int64_t rows,
+                           int64_t columns) {
   std::vector<T> old = table;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
@@ -101,12 +106,12 @@ static bool transposeTable(std::vector<T> &table, int64_t rows, int64_t columns)
   return old != table;
 }
 
-template <typename OpTy>
-static bool swapAxes(ModuleOp module) {
+template <typename OpTy> static bool swapAxes(ModuleOp module) {
   MeshAttr mesh = meshOf(module);
   return editTables<OpTy>(module, [&](shardc::DimExchange &dim, int64_t) {
     return dim.axes.size() == 2 && sameSizes(dim.owned) &&
-           transposeTable(dim.owned, mesh.getAxisSizes()[dim.axes[0]], mesh.getAxisSizes()[dim.axes[1]]);
+           transposeTable(dim.owned, mesh.getAxisSizes()[dim.axes[0]],
+                          mesh.getAxisSizes()[dim.axes[1]]);
   });
 }
 
@@ -115,15 +120,22 @@ static bool swapAxes(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 /// A constant of no dims like `type`'s elements: 0, or `value`.
-static Value scalar(OpBuilder &builder, Location loc, Type type, int64_t value) {
+static Value scalar(OpBuilder &builder, Location loc, Type type,
+                    int64_t value) {
   auto element = cast<RankedTensorType>(type).getElementType();
   auto tensor = RankedTensorType::get({}, element);
   Attribute attr;
   if (isa<FloatType>(element))
     attr = builder.getFloatAttr(element, value);
   else
-    attr = builder.getIntegerAttr(element, isa<IntegerType>(element) && element.getIntOrFloatBitWidth() == 1 ? value != 0 : value);
-  return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensor, attr))));
+    attr = builder.getIntegerAttr(element,
+                                  isa<IntegerType>(element) &&
+                                          element.getIntOrFloatBitWidth() == 1
+                                      ? value != 0
+                                      : value);
+  return stablehlo::ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensor, attr))));
 }
 
 static bool isPlain(Value value) {
@@ -149,8 +161,7 @@ static Value earlierValue(Operation *op, Value like) {
   return found;
 }
 
-template <typename OpTy>
-static bool readStale(ModuleOp module) {
+template <typename OpTy> static bool readStale(ModuleOp module) {
   bool any = false;
   for (OpTy op : all<OpTy>(module))
     if (Value stale = earlierValue(op, op.getInput())) {
@@ -160,30 +171,35 @@ static bool readStale(ModuleOp module) {
   return any;
 }
 
-/// Others' parts and one's own are zero: the buffer was read before it was full.
-template <typename OpTy>
-static bool readEarly(ModuleOp module) {
+/// Others' parts and one's own are zero: the buffer was read before it was
+/// full.
+template <typename OpTy> static bool readEarly(ModuleOp module) {
   bool any = false;
   for (OpTy op : all<OpTy>(module)) {
-    Type element = cast<RankedTensorType>(op.getInput().getType()).getElementType();
+    Type element =
+        cast<RankedTensorType>(op.getInput().getType()).getElementType();
     if (!isPlain(op.getInput()) || element.isInteger(1))
       continue;
     OpBuilder builder(op);
-    op.getInputMutable().assign(stablehlo::SubtractOp::create(builder, op.getLoc(), op.getInput(), op.getInput()));
+    op.getInputMutable().assign(stablehlo::SubtractOp::create(
+        builder, op.getLoc(), op.getInput(), op.getInput()));
     any = true;
   }
   return any;
 }
 
 /// 1 where the rank's coordinate grows on the asked side, else 0.
-static Value growsHere(OpBuilder &builder, HaloExchangeOp op, MeshAttr mesh, const shardc::DimExchange &dim, bool first) {
+static Value growsHere(OpBuilder &builder, HaloExchangeOp op, MeshAttr mesh,
+                       const shardc::DimExchange &dim, bool first) {
   SmallVector<int64_t> table;
   for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
-    table.push_back(first ? needed.begin < owned.begin : needed.end > owned.end);
+    table.push_back(first ? needed.begin < owned.begin
+                          : needed.end > owned.end);
   SmallVector<StringRef> axes;
   for (int64_t axis : dim.axes)
     axes.push_back(mesh.getAxisNames()[axis].getValue());
-  return LookupOp::create(builder, op.getLoc(), builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
+  return LookupOp::create(builder, op.getLoc(), builder.getIndexType(),
+                          builder.getDenseI64ArrayAttr(table),
                           builder.getStrArrayAttr(axes), op.getMeshAttr());
 }
 
@@ -212,28 +228,37 @@ static bool loseElement(ModuleOp module, bool first, size_t dims) {
       if (grows)
         grown.push_back(dim);
     }
-    if (empty || grown.size() < dims || !llvm::all_of(known, [](bool k) { return k; }))
+    if (empty || grown.size() < dims ||
+        !llvm::all_of(known, [](bool k) { return k; }))
       continue;
     Location loc = op.getLoc();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+          one = arith::ConstantIndexOp::create(builder, loc, 1);
     SmallVector<Value> at(type.getRank(), zero);
     Value here = one;
     for (const shardc::DimExchange &dim : ArrayRef(grown).take_front(dims)) {
-      here = arith::MulIOp::create(builder, loc, here, growsHere(builder, op, mesh, dim, first));
+      here = arith::MulIOp::create(builder, loc, here,
+                                   growsHere(builder, op, mesh, dim, first));
       if (!first) {
-        Value size = tensor::DimOp::create(builder, loc, op.getResult(), dim.dim);
+        Value size =
+            tensor::DimOp::create(builder, loc, op.getResult(), dim.dim);
         at[dim.dim] = arith::SubIOp::create(builder, loc, size, one);
       }
     }
-    Value lost = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, here, one);
+    Value lost = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       here, one);
     Value before = tensor::ExtractOp::create(builder, loc, op.getResult(), at);
-    Value nothing = tensor::ExtractOp::create(builder, loc, scalar(builder, loc, type, 0), ValueRange());
-    Value written = arith::SelectOp::create(builder, loc, lost, nothing, before);
-    auto insert = tensor::InsertOp::create(builder, loc, written, op.getResult(), at);
+    Value nothing = tensor::ExtractOp::create(
+        builder, loc, scalar(builder, loc, type, 0), ValueRange());
+    Value written =
+        arith::SelectOp::create(builder, loc, lost, nothing, before);
+    auto insert =
+        tensor::InsertOp::create(builder, loc, written, op.getResult(), at);
     op.getResult().replaceUsesWithIf(insert.getResult(), [&](OpOperand &use) {
-      return use.getOwner() != insert && !isa<tensor::DimOp, tensor::ExtractOp>(use.getOwner());
+      return use.getOwner() != insert &&
+             !isa<tensor::DimOp, tensor::ExtractOp>(use.getOwner());
     });
     any = true;
   }
@@ -249,7 +274,8 @@ static bool changeFill(ModuleOp module) {
     OpBuilder builder(op);
     Value other = scalar(builder, op->getLoc(), fill.getType(), 7);
     for (OpOperand &operand : op->getOpOperands())
-      if (operand.get() == fill && operand.getOperandNumber() == op->getNumOperands() - 1) {
+      if (operand.get() == fill &&
+          operand.getOperandNumber() == op->getNumOperands() - 1) {
         operand.set(other);
         any = true;
       }
@@ -259,7 +285,8 @@ static bool changeFill(ModuleOp module) {
     Value constant = op.getConstantPaddingValue();
     if (!constant || !isa<FloatType>(constant.getType()))
       continue;
-    Value other = arith::ConstantOp::create(builder, op.getLoc(), builder.getFloatAttr(constant.getType(), 7));
+    Value other = arith::ConstantOp::create(
+        builder, op.getLoc(), builder.getFloatAttr(constant.getType(), 7));
     op.getRegion().front().getTerminator()->setOperand(0, other);
     any = true;
   }
@@ -269,11 +296,13 @@ static bool changeFill(ModuleOp module) {
 static bool swapEdges(ModuleOp module) {
   bool any = false;
   for (tensor::PadOp op : all<tensor::PadOp>(module)) {
-    SmallVector<OpFoldResult> low = op.getMixedLowPad(), high = op.getMixedHighPad();
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad();
     if (low == high)
       continue;
     OpBuilder builder(op);
-    auto padded = tensor::PadOp::create(builder, op.getLoc(), op.getResultType(), op.getSource(), high, low);
+    auto padded = tensor::PadOp::create(
+        builder, op.getLoc(), op.getResultType(), op.getSource(), high, low);
     padded.getRegion().takeBody(op.getRegion());
     op.replaceAllUsesWith(padded.getResult());
     op.erase();
@@ -286,12 +315,12 @@ static bool swapEdges(ModuleOp module) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static bool changeKind(ModuleOp module) {
+template <typename OpTy> static bool changeKind(ModuleOp module) {
   bool any = false;
   for (OpTy op : all<OpTy>(module)) {
     ReductionKind kind = op.getKind();
-    bool boolean = cast<RankedTensorType>(op.getType()).getElementType().isInteger(1);
+    bool boolean =
+        cast<RankedTensorType>(op.getType()).getElementType().isInteger(1);
     ReductionKind other = kind == ReductionKind::Max   ? ReductionKind::Min
                           : kind == ReductionKind::And ? ReductionKind::Or
                           : kind == ReductionKind::Or  ? ReductionKind::And
@@ -333,7 +362,8 @@ static bool dropAxis(ModuleOp module) {
   bool any = false;
   for (AllReduceOp op : all<AllReduceOp>(module))
     if (op.getAxes().size() > 1) {
-      op.setAxesAttr(ArrayAttr::get(module.getContext(), op.getAxes().getValue().drop_back()));
+      op.setAxesAttr(ArrayAttr::get(module.getContext(),
+                                    op.getAxes().getValue().drop_back()));
       any = true;
     }
   return any;
@@ -364,10 +394,13 @@ static bool addOnEveryRank(ModuleOp module) {
     auto sum = dyn_cast<stablehlo::AddOp>(*op->user_begin());
     if (!sum || sum.getType() != op.getType())
       continue;
-    Value other = sum->getOperand(0) == op.getResult() ? sum->getOperand(1) : sum->getOperand(0);
+    Value other = sum->getOperand(0) == op.getResult() ? sum->getOperand(1)
+                                                       : sum->getOperand(0);
     sum->moveBefore(op);
     // What stands between needs not dominate.
-    if (Operation *made = other.getDefiningOp(); made && (made->getBlock() != sum->getBlock() || !made->isBeforeInBlock(sum))) {
+    if (Operation *made = other.getDefiningOp();
+        made &&
+        (made->getBlock() != sum->getBlock() || !made->isBeforeInBlock(sum))) {
       sum->moveAfter(op);
       continue;
     }
@@ -391,7 +424,8 @@ static bool editOffsets(ModuleOp module, EditTable edit) {
   bool any = false;
   for (LookupOp op : all<LookupOp>(module)) {
     std::vector<int64_t> table = op.getTable().vec(), old = table;
-    if (table.front() != 0 || table.back() == 0 || !llvm::is_sorted(table) || !edit(table, op))
+    if (table.front() != 0 || table.back() == 0 || !llvm::is_sorted(table) ||
+        !edit(table, op))
       continue;
     for (auto [now, before] : llvm::zip(table, old))
       now = std::max<int64_t>(0, std::min(now, before));
@@ -407,8 +441,10 @@ static bool swapLookupAxes(ModuleOp module) {
   MeshAttr mesh = meshOf(module);
   return editOffsets(module, [&](std::vector<int64_t> &table, LookupOp op) {
     return op.getAxes().size() == 2 &&
-           transposeTable(table, mesh.getAxisSize(cast<StringAttr>(op.getAxes()[0]).getValue()),
-                          mesh.getAxisSize(cast<StringAttr>(op.getAxes()[1]).getValue()));
+           transposeTable(
+               table,
+               mesh.getAxisSize(cast<StringAttr>(op.getAxes()[0]).getValue()),
+               mesh.getAxisSize(cast<StringAttr>(op.getAxes()[1]).getValue()));
   });
 }
 
@@ -417,7 +453,9 @@ static bool shiftPhase(ModuleOp module) {
   for (DilateOp op : ops) {
     OpBuilder builder(op);
     Value one = arith::ConstantIndexOp::create(builder, op.getLoc(), 1);
-    op.getFirstMutable().assign(arith::AddIOp::create(builder, op.getLoc(), op.getFirst(), one).getResult());
+    op.getFirstMutable().assign(
+        arith::AddIOp::create(builder, op.getLoc(), op.getFirst(), one)
+            .getResult());
   }
   return !ops.empty();
 }
@@ -426,7 +464,8 @@ static bool shiftPhase(ModuleOp module) {
 static bool keepOrder(ModuleOp module) {
   bool any = false;
   for (stablehlo::ReverseOp op : all<stablehlo::ReverseOp>(module))
-    if (isa_and_nonnull<CommunicationOpInterface>(op->getOperand(0).getDefiningOp())) {
+    if (isa_and_nonnull<CommunicationOpInterface>(
+            op->getOperand(0).getDefiningOp())) {
       op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
       op->erase();
       any = true;
@@ -456,10 +495,13 @@ static bool mergeExchanges(ModuleOp module) {
   module.walk([&](ExchangeOpInterface op) { ops.push_back(op); });
   for (Operation *op : ops) {
     auto same = llvm::find_if(seen, [&](Operation *other) {
-      return other->getBlock() == op->getBlock() && other->getName() == op->getName() &&
+      return other->getBlock() == op->getBlock() &&
+             other->getName() == op->getName() &&
              other->getResultTypes() == op->getResultTypes() &&
-             cast<ExchangeOpInterface>(other).getDimExchanges() == cast<ExchangeOpInterface>(op).getDimExchanges() &&
-             cast<ExchangeOpInterface>(other).getSource() != cast<ExchangeOpInterface>(op).getSource();
+             cast<ExchangeOpInterface>(other).getDimExchanges() ==
+                 cast<ExchangeOpInterface>(op).getDimExchanges() &&
+             cast<ExchangeOpInterface>(other).getSource() !=
+                 cast<ExchangeOpInterface>(op).getSource();
     });
     if (same == seen.end()) {
       seen.push_back(op);
@@ -477,53 +519,85 @@ static bool mergeExchanges(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 static const Fault faults[] = {
-    {"halo-one-too-low", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, -1, n); });
+    {"halo-one-too-low",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(m,
+                                         [](shardc::DimExchange &d, int64_t n) {
+                                           return shiftAll(d, -1, n);
+                                         });
      }},
-    {"halo-one-too-high", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, 1, n); });
+    {"halo-one-too-high",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(
+           m,
+           [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, 1, n); });
      }},
-    {"halo-of-the-last-rank-off-by-one", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return d.owned != d.needed && shift(d, d.needed.size() - 1, -1, n); });
+    {"halo-of-the-last-rank-off-by-one",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(
+           m, [](shardc::DimExchange &d, int64_t n) {
+             return d.owned != d.needed && shift(d, d.needed.size() - 1, -1, n);
+           });
      }},
-    {"halo-of-the-first-rank-off-by-one", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) { return d.owned != d.needed && shift(d, 0, 1, n); });
+    {"halo-of-the-first-rank-off-by-one",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(
+           m, [](shardc::DimExchange &d, int64_t n) {
+             return d.owned != d.needed && shift(d, 0, 1, n);
+           });
      }},
-    {"halo-of-an-inner-rank-off-by-one", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t n) {
-         return d.owned != d.needed && d.needed.size() > 2 && shift(d, 1, -1, n);
-       });
+    {"halo-of-an-inner-rank-off-by-one",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(
+           m, [](shardc::DimExchange &d, int64_t n) {
+             return d.owned != d.needed && d.needed.size() > 2 &&
+                    shift(d, 1, -1, n);
+           });
      }},
-    {"halo-from-the-wrong-peer", [](ModuleOp m) {
-       return editTables<HaloExchangeOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+    {"halo-from-the-wrong-peer",
+     [](ModuleOp m) {
+       return editTables<HaloExchangeOp>(
+           m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
      }},
-    {"halo-without-corner", [](ModuleOp m) { return loseElement(m, /*first=*/true, 2); }},
-    {"halo-without-last-element", [](ModuleOp m) { return loseElement(m, /*first=*/false, 1); }},
+    {"halo-without-corner",
+     [](ModuleOp m) { return loseElement(m, /*first=*/true, 2); }},
+    {"halo-without-last-element",
+     [](ModuleOp m) { return loseElement(m, /*first=*/false, 1); }},
     {"halo-read-before-it-is-there", readEarly<HaloExchangeOp>},
     {"halo-of-a-stale-buffer", readStale<HaloExchangeOp>},
     {"fill-forgotten", changeFill},
     {"edge-filled-on-the-wrong-side", swapEdges},
-    {"rank-after-an-empty-shard-off-by-one", [](ModuleOp m) -> bool {
+    {"rank-after-an-empty-shard-off-by-one",
+     [](ModuleOp m) -> bool {
        auto edit = [](shardc::DimExchange &d, int64_t n) {
          bool any = false;
          for (size_t i = 1; i < d.needed.size(); ++i)
-           any |= d.owned[i - 1].empty() && d.owned != d.needed && (shift(d, i, -1, n) || shift(d, i, 1, n));
+           any |= d.owned[i - 1].empty() && d.owned != d.needed &&
+                  (shift(d, i, -1, n) || shift(d, i, 1, n));
          return any;
        };
-       bool halo = editTables<HaloExchangeOp>(m, edit), moved = editTables<RebalanceOp>(m, edit);
+       bool halo = editTables<HaloExchangeOp>(m, edit),
+            moved = editTables<RebalanceOp>(m, edit);
        return halo || moved;
      }},
-    {"rebalance-one-too-low", [](ModuleOp m) {
-       return editTables<RebalanceOp>(m, [](shardc::DimExchange &d, int64_t n) { return shiftAll(d, -1, n); });
+    {"rebalance-one-too-low",
+     [](ModuleOp m) {
+       return editTables<RebalanceOp>(m, [](shardc::DimExchange &d, int64_t n) {
+         return shiftAll(d, -1, n);
+       });
      }},
     {"rebalance-of-a-stale-buffer", readStale<RebalanceOp>},
-    {"gather-in-the-wrong-order", [](ModuleOp m) {
-       return editTables<AllGatherOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.owned); });
+    {"gather-in-the-wrong-order",
+     [](ModuleOp m) {
+       return editTables<AllGatherOp>(
+           m, [](shardc::DimExchange &d, int64_t) { return rotate(d.owned); });
      }},
     {"gather-with-swapped-axes", swapAxes<AllGatherOp>},
     {"gather-of-a-stale-buffer", readStale<AllGatherOp>},
-    {"all-to-all-in-the-wrong-order", [](ModuleOp m) {
-       return editTables<AllToAllOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+    {"all-to-all-in-the-wrong-order",
+     [](ModuleOp m) {
+       return editTables<AllToAllOp>(
+           m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
      }},
     {"all-reduce-missing", dropAllReduce},
     {"all-reduce-made-twice", reduceTwice},
@@ -531,24 +605,29 @@ static const Fault faults[] = {
     {"all-reduce-along-another-axis", otherAxis},
     {"all-reduce-of-another-kind", changeKind<AllReduceOp>},
     {"initial-value-added-on-every-rank", addOnEveryRank},
-    {"reduce-scatter-to-the-wrong-rank", [](ModuleOp m) {
-       return editTables<ReduceScatterOp>(m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+    {"reduce-scatter-to-the-wrong-rank",
+     [](ModuleOp m) {
+       return editTables<ReduceScatterOp>(
+           m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
      }},
     {"reduce-scatter-of-another-kind", changeKind<ReduceScatterOp>},
-    {"offset-one-too-low", [](ModuleOp m) {
+    {"offset-one-too-low",
+     [](ModuleOp m) {
        return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
          for (int64_t &entry : table)
            --entry;
          return true;
        });
      }},
-    {"offset-forgotten", [](ModuleOp m) {
+    {"offset-forgotten",
+     [](ModuleOp m) {
        return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
          table.assign(table.size(), 0);
          return true;
        });
      }},
-    {"offset-of-even-shards-for-uneven-ones", [](ModuleOp m) {
+    {"offset-of-even-shards-for-uneven-ones",
+     [](ModuleOp m) {
        return editOffsets(m, [](std::vector<int64_t> &table, LookupOp) {
          for (size_t i = 0; i < table.size(); ++i)
            table[i] = table.back() * i / (table.size() - 1);

@@ -1,7 +1,7 @@
 //===- Faults.h - Mistakes to be found --------------------------*- C++ -*-===//
 //
-// The test of the tests: a compiler with one of these mistakes must be caught by
-// the random programs. They live here alone, not in the compiler: each edits
+// The test of the tests: a compiler with one of these mistakes must be caught
+// by the random programs. They live here alone, not in the compiler: each edits
 // the local view as a wrong rule, a wrong table or a missing step would leave
 // it, with shapes as they were.
 //

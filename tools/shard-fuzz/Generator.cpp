@@ -15,12 +15,16 @@ namespace shardc::fuzz {
 bool isStorable(const Type &type, const Accuracy &accuracy) {
   if (!type.isFloat())
     return true;
-  return accuracy.hasGrid() && std::ldexp(accuracy.magnitude, -accuracy.grid) <= std::ldexp(1.0, type.precision());
+  return accuracy.hasGrid() && std::ldexp(accuracy.magnitude, -accuracy.grid) <=
+                                   std::ldexp(1.0, type.precision());
 }
 
-static double epsilon(const Type &type) { return std::ldexp(1.0, -type.precision()); }
+static double epsilon(const Type &type) {
+  return std::ldexp(1.0, -type.precision());
+}
 
-Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of, int grid) {
+Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of,
+                 int grid) {
   Accuracy result{magnitude, grid, 0};
   if (!isStorable(type, result))
     result.grid = Accuracy::kNoGrid;
@@ -43,7 +47,8 @@ Accuracy summed(const Type &type, Accuracy of, int64_t count) {
 }
 
 Accuracy either(Accuracy a, Accuracy b) {
-  int grid = a.hasGrid() && b.hasGrid() ? std::min(a.grid, b.grid) : Accuracy::kNoGrid;
+  int grid =
+      a.hasGrid() && b.hasGrid() ? std::min(a.grid, b.grid) : Accuracy::kNoGrid;
   return {std::max(a.magnitude, b.magnitude), grid, std::max(a.error, b.error)};
 }
 
@@ -53,7 +58,8 @@ Accuracy multiplied(const Type &type, Accuracy a, Accuracy b) {
   if (!isStorable(type, result))
     result.grid = Accuracy::kNoGrid;
   if (a.error > 0 || b.error > 0)
-    result.error = a.error * b.magnitude + b.error * a.magnitude + 4 * epsilon(type) * result.magnitude;
+    result.error = a.error * b.magnitude + b.error * a.magnitude +
+                   4 * epsilon(type) * result.magnitude;
   return result;
 }
 
@@ -76,7 +82,8 @@ std::string scalarConstant(StringRef name, const Type &type, StringRef value) {
   std::string text = value.str();
   if (type.isFloat() && text.find_first_of(".x") == std::string::npos)
     text += ".0";
-  return "%" + name.str() + "~ = stablehlo.constant dense<" + text + "> : " + type.str() + "\n";
+  return "%" + name.str() + "~ = stablehlo.constant dense<" + text +
+         "> : " + type.str() + "\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,12 +99,14 @@ uint64_t Generator::next() { // SplitMix64
 }
 
 std::string Generator::randomFloat() {
-  static const std::vector<std::string> numbers = {"0.5", "-0.5", "2.0", "1.5", "-1.25", "0.25", "3.0", "-1.0"};
+  static const std::vector<std::string> numbers = {
+      "0.5", "-0.5", "2.0", "1.5", "-1.25", "0.25", "3.0", "-1.0"};
   return oneOf(numbers);
 }
 
 std::vector<int64_t> Generator::randomShape(int64_t rank) {
-  static const std::vector<int64_t> sizes = {1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 13, 16};
+  static const std::vector<int64_t> sizes = {1, 2, 3, 4,  5,  6,  7,
+                                             8, 8, 9, 10, 12, 13, 16};
   std::vector<int64_t> shape(rank);
   do {
     for (int64_t &size : shape)
@@ -127,10 +136,12 @@ int Generator::any(function_ref<bool(int)> want, int64_t minRank) {
   // Later values rather than earlier ones: deep programs.
   if (!there.empty() && (program.arguments.size() >= 9 || chance(85)))
     return chance(50) ? there.back() : oneOf(there);
-  static const std::vector<std::string> elements = {"f32", "f32", "f32", "f32", "f32", "f32", "i32", "i32", "f64",
-                                                    "f64", "bf16", "f16", "i64", "i64", "i1",  "ui32", "i8"};
+  static const std::vector<std::string> elements = {
+      "f32", "f32",  "f32", "f32", "f32", "f32", "i32",  "i32", "f64",
+      "f64", "bf16", "f16", "i64", "i64", "i1",  "ui32", "i8"};
   for (int attempt = 0; attempt < 8; ++attempt) {
-    Type type{oneOf(elements), randomShape(std::max<int64_t>(minRank, pick(1, 3) + chance(15)))};
+    Type type{oneOf(elements),
+              randomShape(std::max<int64_t>(minRank, pick(1, 3) + chance(15)))};
     // A trial value that is taken back if it is not wanted.
     program.values.push_back({type, {1, type.isFloat() ? -6 : 0, 0}});
     bool wanted = want(program.values.size() - 1);
@@ -142,11 +153,18 @@ int Generator::any(function_ref<bool(int)> want, int64_t minRank) {
 }
 
 int Generator::anyFloat(bool exact, int64_t minRank, double most) {
-  return any([&](int v) { return type(v).isFloat() && (!exact || isExact(v)) && accuracy(v).magnitude <= most; }, minRank);
+  return any(
+      [&](int v) {
+        return type(v).isFloat() && (!exact || isExact(v)) &&
+               accuracy(v).magnitude <= most;
+      },
+      minRank);
 }
 
 int Generator::anyInteger(int64_t minRank) {
-  return any([&](int v) { return !type(v).isFloat() && type(v).element != "i1"; }, minRank);
+  return any(
+      [&](int v) { return !type(v).isFloat() && type(v).element != "i1"; },
+      minRank);
 }
 
 int Generator::like(const Type &wanted, function_ref<bool(int)> want) {
@@ -159,7 +177,8 @@ int Generator::like(const Type &wanted, function_ref<bool(int)> want) {
   return newArgument(wanted);
 }
 
-std::vector<int> Generator::add(std::string kind, std::vector<int> operands, Builder build,
+std::vector<int> Generator::add(std::string kind, std::vector<int> operands,
+                                Builder build,
                                 std::vector<Accuracy> accuracies) {
   if (is_contained(operands, -1))
     return {};
@@ -171,8 +190,11 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands, Bui
     return {};
   for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
     double largest = result.element == "f16" ? 2000 : 1e9;
-    if (any_of(result.shape, [](int64_t size) { return size < 1; }) || result.numElements() > 8000 ||
-        (result.isFloat() && (accuracy.magnitude > largest || accuracy.error > 0.05 * accuracy.magnitude + 1e-300)))
+    if (any_of(result.shape, [](int64_t size) { return size < 1; }) ||
+        result.numElements() > 8000 ||
+        (result.isFloat() &&
+         (accuracy.magnitude > largest ||
+          accuracy.error > 0.05 * accuracy.magnitude + 1e-300)))
       return {};
   }
   Op op{std::move(kind), std::move(operands), {}, std::move(build), {}};
@@ -184,7 +206,11 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands, Bui
   if (op.results.size() == 1 && chance(12) && type(op.results[0]).rank() > 0) {
     int value = program.values.size();
     program.values.push_back(program.values[op.results[0]]);
-    program.ops.push_back({"constrain", {op.results[0]}, {value}, nullptr, randomSharding(type(value))});
+    program.ops.push_back({"constrain",
+                           {op.results[0]},
+                           {value},
+                           nullptr,
+                           randomSharding(type(value))});
     return {value};
   }
   return op.results;
@@ -195,13 +221,17 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands, Bui
 //===----------------------------------------------------------------------===//
 
 void Generator::makeMesh() {
-  static const std::vector<std::string> names = {"x", "y", "z", "data", "model", "row_axis", "i0", "batch", "B"};
-  static const std::vector<std::vector<int64_t>> meshes = {{2}, {3}, {4}, {4}, {5}, {6}, {7}, {8}, {1}, {2, 2}, {2, 2},
-                                                          {2, 3}, {3, 2}, {4, 2}, {2, 4}, {2, 1}, {2, 2, 2}, {1, 3, 2}};
+  static const std::vector<std::string> names = {
+      "x", "y", "z", "data", "model", "row_axis", "i0", "batch", "B"};
+  static const std::vector<std::vector<int64_t>> meshes = {
+      {2},    {3},    {4},    {4},    {5},       {6},
+      {7},    {8},    {1},    {2, 2}, {2, 2},    {2, 3},
+      {3, 2}, {4, 2}, {2, 4}, {2, 1}, {2, 2, 2}, {1, 3, 2}};
   program.axisSizes = oneOf(meshes);
   std::vector<std::string> shuffled = names;
   shuffle(shuffled);
-  program.axisNames.assign(shuffled.begin(), shuffled.begin() + program.axisSizes.size());
+  program.axisNames.assign(shuffled.begin(),
+                           shuffled.begin() + program.axisSizes.size());
   uneven = chance(65);
 }
 
@@ -210,7 +240,8 @@ Sharding Generator::randomSharding(const Type &type) {
   if (type.rank() == 0)
     return sharding;
   std::vector<int64_t> axes;
-  for (int64_t axis = 0; axis < static_cast<int64_t>(program.axisSizes.size()); ++axis)
+  for (int64_t axis = 0; axis < static_cast<int64_t>(program.axisSizes.size());
+       ++axis)
     axes.push_back(axis);
   shuffle(axes);
   for (int64_t axis : axes)

@@ -20,25 +20,31 @@ namespace shardc::fuzz {
 
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : state(seed) { program.seed = seed % 1000000; }
+  explicit Generator(uint64_t seed) : state(seed) {
+    program.seed = seed % 1000000;
+  }
   Program run();
 
   // Draws.
   uint64_t next();
   /// A number from `low` to `high`, both included.
-  int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(next() % uint64_t(high - low + 1)); }
+  int64_t pick(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(next() % uint64_t(high - low + 1));
+  }
   bool chance(int percent) { return pick(0, 99) < percent; }
-  template <typename T>
-  const T &oneOf(const std::vector<T> &list) { return list[pick(0, list.size() - 1)]; }
-  template <typename T>
-  void shuffle(std::vector<T> &list) {
+  template <typename T> const T &oneOf(const std::vector<T> &list) {
+    return list[pick(0, list.size() - 1)];
+  }
+  template <typename T> void shuffle(std::vector<T> &list) {
     for (size_t i = list.size(); i > 1; --i)
       std::swap(list[i - 1], list[pick(0, i - 1)]);
   }
 
   // Values.
   const Type &type(int value) const { return program.values[value].type; }
-  const Accuracy &accuracy(int value) const { return program.values[value].accuracy; }
+  const Accuracy &accuracy(int value) const {
+    return program.values[value].accuracy;
+  }
   bool isExact(int value) const { return accuracy(value).error == 0; }
   int newArgument(Type type);
   std::string randomFloat();
@@ -52,9 +58,13 @@ public:
   int like(const Type &type, llvm::function_ref<bool(int)> want = nullptr);
 
   /// Adds an op; the numbers of its results, empty if it does not fit.
-  std::vector<int> add(std::string kind, std::vector<int> operands, Builder build, std::vector<Accuracy> accuracies);
-  bool addOne(std::string kind, std::vector<int> operands, Builder build, Accuracy accuracy) {
-    return !add(std::move(kind), std::move(operands), std::move(build), {accuracy}).empty();
+  std::vector<int> add(std::string kind, std::vector<int> operands,
+                       Builder build, std::vector<Accuracy> accuracies);
+  bool addOne(std::string kind, std::vector<int> operands, Builder build,
+              Accuracy accuracy) {
+    return !add(std::move(kind), std::move(operands), std::move(build),
+                {accuracy})
+                .empty();
   }
 
   Program program;
@@ -86,7 +96,8 @@ const std::vector<Kind> &allKinds();
 /// Can every multiple of 2^grid up to `magnitude` be stored in `type`?
 bool isStorable(const Type &type, const Accuracy &accuracy);
 /// Of an op that rounds once and whose slope is at most `slope`.
-Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of, int grid = Accuracy::kNoGrid);
+Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of,
+                 int grid = Accuracy::kNoGrid);
 /// Of a sum of `count` elements that are each as `of`, in any order.
 Accuracy summed(const Type &type, Accuracy of, int64_t count);
 /// Of what is either `a` or `b`.
@@ -96,9 +107,10 @@ Accuracy multiplied(const Type &type, Accuracy a, Accuracy b);
 
 // Text.
 
-std::string list(llvm::ArrayRef<int64_t> numbers);                        ///< "1, 2"
-std::string braced(llvm::ArrayRef<int64_t> numbers);                      ///< "array<i64: 1, 2>"
-std::string scalarConstant(llvm::StringRef name, const Type &type, llvm::StringRef value); ///< a line
+std::string list(llvm::ArrayRef<int64_t> numbers);   ///< "1, 2"
+std::string braced(llvm::ArrayRef<int64_t> numbers); ///< "array<i64: 1, 2>"
+std::string scalarConstant(llvm::StringRef name, const Type &type,
+                           llvm::StringRef value); ///< a line
 
 } // namespace shardc::fuzz
 

@@ -48,16 +48,20 @@ bool Program::isUneven() const {
       int64_t shards = 1;
       for (int64_t axis : dim.axes)
         shards *= axisSizes[axis];
-      if (shards > 1 && (size % shards != 0 || (!dim.sizes.empty() && !all_equal(dim.sizes))))
+      if (shards > 1 &&
+          (size % shards != 0 || (!dim.sizes.empty() && !all_equal(dim.sizes))))
         return true;
     }
     return false;
   };
   for (const std::vector<Argument> *list : {&arguments, &results})
     for (const Argument &argument : *list)
-      if (argument.sharding && cuts(*argument.sharding, values[argument.value].type))
+      if (argument.sharding &&
+          cuts(*argument.sharding, values[argument.value].type))
         return true;
-  return any_of(ops, [&](const Op &op) { return !op.build && cuts(op.constraint, values[op.results[0]].type); });
+  return any_of(ops, [&](const Op &op) {
+    return !op.build && cuts(op.constraint, values[op.results[0]].type);
+  });
 }
 
 /// True if `sharding` still fits a tensor of `type`.
@@ -76,7 +80,8 @@ static bool fits(const Sharding &sharding, const Type &type) {
 
 bool Program::infer() {
   for (const Argument &argument : arguments)
-    if (argument.sharding && !fits(*argument.sharding, values[argument.value].type))
+    if (argument.sharding &&
+        !fits(*argument.sharding, values[argument.value].type))
       return false;
   for (Op &op : ops) {
     if (!op.build) {
@@ -92,13 +97,15 @@ bool Program::infer() {
     if (!built || built->results.size() != op.results.size())
       return false;
     for (auto [result, type] : zip_equal(op.results, built->results)) {
-      if (any_of(type.shape, [](int64_t size) { return size < 1; }) || type.numElements() > 1 << 16)
+      if (any_of(type.shape, [](int64_t size) { return size < 1; }) ||
+          type.numElements() > 1 << 16)
         return false;
       values[result].type = type;
     }
   }
   return all_of(results, [&](const Argument &result) {
-    return !result.sharding || fits(*result.sharding, values[result.value].type);
+    return !result.sharding ||
+           fits(*result.sharding, values[result.value].type);
   });
 }
 
@@ -115,15 +122,19 @@ void Program::dropUnused() {
     }
   std::reverse(kept.begin(), kept.end());
   ops = std::move(kept);
-  erase_if(arguments, [&](const Argument &argument) { return !needed[argument.value]; });
+  erase_if(arguments,
+           [&](const Argument &argument) { return !needed[argument.value]; });
 }
 
-static std::string printSharding(const Program &program, const Sharding &sharding) {
+static std::string printSharding(const Program &program,
+                                 const Sharding &sharding) {
   std::string text = "<@mesh, [";
   raw_string_ostream out(text);
   interleaveComma(sharding, out, [&](const DimCut &dim) {
     out << '{';
-    interleaveComma(dim.axes, out, [&](int64_t axis) { out << '"' << program.axisNames[axis] << '"'; });
+    interleaveComma(dim.axes, out, [&](int64_t axis) {
+      out << '"' << program.axisNames[axis] << '"';
+    });
     if (!dim.sizes.empty()) {
       out << " sizes [";
       interleaveComma(dim.sizes, out);
@@ -141,24 +152,29 @@ std::string Program::text() const {
   std::string text;
   raw_string_ostream out(text);
   out << "spmd.mesh @mesh = <[";
-  interleaveComma(zip_equal(axisNames, axisSizes), out,
-                  [&](auto axis) { out << '"' << std::get<0>(axis) << "\"=" << std::get<1>(axis); });
+  interleaveComma(zip_equal(axisNames, axisSizes), out, [&](auto axis) {
+    out << '"' << std::get<0>(axis) << "\"=" << std::get<1>(axis);
+  });
   out << "]>\n";
 
   std::vector<std::string> names(values.size());
   auto annotated = [&](const Argument &argument) {
     std::string type = values[argument.value].type.str();
     if (argument.sharding)
-      type += " {spmd.sharding = #spmd.sharding" + printSharding(*this, *argument.sharding) + "}";
+      type += " {spmd.sharding = #spmd.sharding" +
+              printSharding(*this, *argument.sharding) + "}";
     return type;
   };
   out << "func.func @main(";
   for (auto [i, argument] : enumerate(arguments)) {
     names[argument.value] = "%arg" + std::to_string(i);
-    out << (i ? ",\n                " : "") << names[argument.value] << ": " << annotated(argument);
+    out << (i ? ",\n                " : "") << names[argument.value] << ": "
+        << annotated(argument);
   }
   out << ")\n    -> (";
-  interleave(results, out, [&](const Argument &result) { out << annotated(result); }, ",\n        ");
+  interleave(
+      results, out, [&](const Argument &result) { out << annotated(result); },
+      ",\n        ");
   out << ") {\n";
   for (auto [i, op] : enumerate(ops)) {
     std::string name = "%" + std::to_string(i);
@@ -169,10 +185,12 @@ std::string Program::text() const {
       types.push_back(values[operand].type);
     }
     for (auto [j, result] : enumerate(op.results))
-      names[result] = op.results.size() == 1 ? name : name + "#" + std::to_string(j);
+      names[result] =
+          op.results.size() == 1 ? name : name + "#" + std::to_string(j);
     if (!op.build) {
-      out << "  " << name << " = spmd.constrain " << operands[0] << ' ' << printSharding(*this, op.constraint) << " : "
-          << types[0].str() << "\n";
+      out << "  " << name << " = spmd.constrain " << operands[0] << ' '
+          << printSharding(*this, op.constraint) << " : " << types[0].str()
+          << "\n";
       continue;
     }
     std::string body = op.build(types)->text;
@@ -182,7 +200,9 @@ std::string Program::text() const {
       if (c == '~')
         written += "_" + std::to_string(i);
       else if (c == '$' && body[at + 1] == 'R' && ++at)
-        written += op.results.size() == 1 ? name : name + ":" + std::to_string(op.results.size());
+        written += op.results.size() == 1
+                       ? name
+                       : name + ":" + std::to_string(op.results.size());
       else if (c == '$' && ++at)
         written += operands[body[at] - '0'];
       else
@@ -196,9 +216,12 @@ std::string Program::text() const {
   out << "  return";
   if (!results.empty())
     out << ' ';
-  interleaveComma(results, out, [&](const Argument &result) { out << names[result.value]; });
+  interleaveComma(results, out,
+                  [&](const Argument &result) { out << names[result.value]; });
   out << " : ";
-  interleaveComma(results, out, [&](const Argument &result) { out << values[result.value].type.str(); });
+  interleaveComma(results, out, [&](const Argument &result) {
+    out << values[result.value].type.str();
+  });
   out << "\n}\n";
   return text;
 }

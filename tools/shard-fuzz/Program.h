@@ -27,7 +27,9 @@ struct Type {
   bool isFloat() const;
   /// Bits of the significand, the hidden one too; 0 for integers.
   int precision() const;
-  Type with(std::vector<int64_t> newShape) const { return {element, std::move(newShape)}; }
+  Type with(std::vector<int64_t> newShape) const {
+    return {element, std::move(newShape)};
+  }
   Type scalar() const { return {element, {}}; }
   /// "tensor<4x3xf32>".
   std::string str() const;

@@ -16,24 +16,29 @@ struct Combiner {
 } // namespace
 
 static const std::vector<Combiner> &combiners() {
-  static const std::vector<Combiner> all = {{"add", "0.0", "0", ""},          {"add", "0.5", "3", ""},
-                                            {"maximum", "-100.0", "-128", ""}, {"minimum", "100.0", "127", ""},
-                                            {"maximum", "0.25", "1", ""},     {"multiply", "1.0", "1", ""},
-                                            {"and", "", "-1", "true"},        {"or", "", "0", "false"},
-                                            {"xor", "", "0", "false"},        {"or", "", "4", "true"}};
+  static const std::vector<Combiner> all = {
+      {"add", "0.0", "0", ""},           {"add", "0.5", "3", ""},
+      {"maximum", "-100.0", "-128", ""}, {"minimum", "100.0", "127", ""},
+      {"maximum", "0.25", "1", ""},      {"multiply", "1.0", "1", ""},
+      {"and", "", "-1", "true"},         {"or", "", "0", "false"},
+      {"xor", "", "0", "false"},         {"or", "", "4", "true"}};
   return all;
 }
 
 static std::string initOf(const Combiner &c, const Type &type) {
-  std::string init = type.isFloat() ? c.floatInit : type.element == "i1" ? c.boolInit : c.integerInit;
+  std::string init = type.isFloat()         ? c.floatInit
+                     : type.element == "i1" ? c.boolInit
+                                            : c.integerInit;
   // Unsigned constants have no sign.
-  if (StringRef(type.element).starts_with("ui") && StringRef(init).starts_with("-"))
+  if (StringRef(type.element).starts_with("ui") &&
+      StringRef(init).starts_with("-"))
     return "0";
   return init;
 }
 
 /// Of `count` elements combined, an initial value among them.
-static Accuracy combined(const Combiner &c, const Type &type, Accuracy of, int64_t count) {
+static Accuracy combined(const Combiner &c, const Type &type, Accuracy of,
+                         int64_t count) {
   if (!type.isFloat())
     return {1e18, 0, 0};
   Accuracy init{std::fabs(std::stod(c.floatInit)), -2, 0};
@@ -42,9 +47,12 @@ static Accuracy combined(const Combiner &c, const Type &type, Accuracy of, int64
     return summed(type, with, count + 1);
   }
   if (c.op == "multiply") {
-    Accuracy result{std::pow(std::max(1.0, of.magnitude), count), Accuracy::kNoGrid, 0};
+    Accuracy result{std::pow(std::max(1.0, of.magnitude), count),
+                    Accuracy::kNoGrid, 0};
     if (count > 1 || of.error > 0)
-      result.error = count * result.magnitude * (of.error / std::max(1.0, of.magnitude) + 4 * std::ldexp(1.0, -type.precision()));
+      result.error = count * result.magnitude *
+                     (of.error / std::max(1.0, of.magnitude) +
+                      4 * std::ldexp(1.0, -type.precision()));
     return result;
   }
   return either(of, init);
@@ -53,8 +61,8 @@ static Accuracy combined(const Combiner &c, const Type &type, Accuracy of, int64
 /// Lines of a region that combines scalars of `type` with `op`.
 static std::string region(const std::string &op, const Type &type) {
   std::string s = type.scalar().str();
-  return "{\n^bb0(%p~: " + s + ", %q~: " + s + "):\n%r~ = stablehlo." + op + " %p~, %q~ : " + s + "\nstablehlo.return %r~ : " +
-         s + "\n}";
+  return "{\n^bb0(%p~: " + s + ", %q~: " + s + "):\n%r~ = stablehlo." + op +
+         " %p~, %q~ : " + s + "\nstablehlo.return %r~ : " + s + "\n}";
 }
 
 static bool makeReduce(Generator &g) {
@@ -73,76 +81,124 @@ static bool makeReduce(Generator &g) {
     count *= g.type(v).shape[dim];
   if (c.op == "multiply" && (g.accuracy(v).magnitude > 2 || count > 20))
     return false;
-  return g.addOne("reduce_" + c.op, {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape;
-    for (auto [i, size] : enumerate(types[0].shape))
-      if (!is_contained(dims, i))
-        shape.push_back(size);
-    Type result = types[0].with(shape);
-    std::string s = types[0].scalar().str();
-    return Built{{result}, scalarConstant("z", types[0].scalar(), initOf(c, types[0])) +
-                               "$R = stablehlo.reduce($0 init: %z~) applies stablehlo." + c.op + " across dimensions = [" +
-                               list(dims) + "] : (" + types[0].str() + ", " + s + ") -> " + result.str()};
-  }, combined(c, g.type(v), g.accuracy(v), count));
+  return g.addOne(
+      "reduce_" + c.op, {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape;
+        for (auto [i, size] : enumerate(types[0].shape))
+          if (!is_contained(dims, i))
+            shape.push_back(size);
+        Type result = types[0].with(shape);
+        std::string s = types[0].scalar().str();
+        return Built{
+            {result},
+            scalarConstant("z", types[0].scalar(), initOf(c, types[0])) +
+                "$R = stablehlo.reduce($0 init: %z~) applies stablehlo." +
+                c.op + " across dimensions = [" + list(dims) + "] : (" +
+                types[0].str() + ", " + s + ") -> " + result.str()};
+      },
+      combined(c, g.type(v), g.accuracy(v), count));
 }
 
 /// jnp.argmax: values and indices reduced together.
 static bool makeArgmax(Generator &g) {
-  int v = g.any([&](int v) { return (g.type(v).element == "f32" || g.type(v).element == "i32") && g.isExact(v); }, 1);
+  int v = g.any(
+      [&](int v) {
+        return (g.type(v).element == "f32" || g.type(v).element == "i32") &&
+               g.isExact(v);
+      },
+      1);
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1);
   bool least = g.chance(40);
-  return !g.add(least ? "argmin" : "argmax", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    const Type &t = types[0];
-    std::vector<int64_t> shape = t.shape;
-    shape.erase(shape.begin() + dim);
-    Type values = t.with(shape), indices{"i32", shape}, iota{"i32", t.shape};
-    std::string s = t.scalar().str(), mode = t.isFloat() ? "FLOAT" : "SIGNED";
-    std::string worst = t.isFloat() ? (least ? "0x7F800000" : "0xFF800000") : least ? "2147483647" : "-2147483648";
-    auto compare = [&](const std::string &name, const std::string &how) {
-      return "%" + name + "~ = stablehlo.compare " + how + ", %a~, %c~, " + mode + " : (" + s + ", " + s + ") -> tensor<i1>\n";
-    };
-    std::string text =
-        "%i~ = stablehlo.iota dim = " + std::to_string(dim) + " : " + iota.str() + "\n" +
-        scalarConstant("z", t.scalar(), worst) + scalarConstant("k", {"i32", {}}, "0") +
-        "$R = stablehlo.reduce($0 init: %z~), (%i~ init: %k~) across dimensions = [" + std::to_string(dim) + "] : (" + t.str() +
-        ", " + iota.str() + ", " + s + ", tensor<i32>) -> (" + values.str() + ", " + indices.str() + ")\n" +
-        " reducer(%a~: " + s + ", %c~: " + s + ") (%b~: tensor<i32>, %d~: tensor<i32>) {\n" +
-        compare("g", least ? "LT" : "GT") + compare("e", "EQ") +
-        "%f~ = stablehlo.compare LT, %b~, %d~, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-        "%h~ = stablehlo.and %e~, %f~ : tensor<i1>\n%j~ = stablehlo.or %g~, %h~ : tensor<i1>\n"
-        "%l~ = stablehlo.select %g~, %a~, %c~ : tensor<i1>, " + s + "\n"
-        "%m~ = stablehlo.select %j~, %b~, %d~ : tensor<i1>, tensor<i32>\n"
-        "stablehlo.return %l~, %m~ : " + s + ", tensor<i32>\n}";
-    return Built{{values, indices}, text};
-  }, {g.accuracy(v), {16, 0, 0}}).empty();
+  return !g.add(least ? "argmin" : "argmax", {v},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  const Type &t = types[0];
+                  std::vector<int64_t> shape = t.shape;
+                  shape.erase(shape.begin() + dim);
+                  Type values = t.with(shape), indices{"i32", shape},
+                       iota{"i32", t.shape};
+                  std::string s = t.scalar().str(),
+                              mode = t.isFloat() ? "FLOAT" : "SIGNED";
+                  std::string worst =
+                      t.isFloat() ? (least ? "0x7F800000" : "0xFF800000")
+                      : least     ? "2147483647"
+                                  : "-2147483648";
+                  auto compare = [&](const std::string &name,
+                                     const std::string &how) {
+                    return "%" + name + "~ = stablehlo.compare " + how +
+                           ", %a~, %c~, " + mode + " : (" + s + ", " + s +
+                           ") -> tensor<i1>\n";
+                  };
+                  std::string text =
+                      "%i~ = stablehlo.iota dim = " + std::to_string(dim) +
+                      " : " + iota.str() + "\n" +
+                      scalarConstant("z", t.scalar(), worst) +
+                      scalarConstant("k", {"i32", {}}, "0") +
+                      "$R = stablehlo.reduce($0 init: %z~), (%i~ init: %k~) "
+                      "across dimensions = [" +
+                      std::to_string(dim) + "] : (" + t.str() + ", " +
+                      iota.str() + ", " + s + ", tensor<i32>) -> (" +
+                      values.str() + ", " + indices.str() + ")\n" +
+                      " reducer(%a~: " + s + ", %c~: " + s +
+                      ") (%b~: tensor<i32>, %d~: tensor<i32>) {\n" +
+                      compare("g", least ? "LT" : "GT") + compare("e", "EQ") +
+                      "%f~ = stablehlo.compare LT, %b~, %d~, SIGNED : "
+                      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                      "%h~ = stablehlo.and %e~, %f~ : tensor<i1>\n%j~ = "
+                      "stablehlo.or %g~, %h~ : tensor<i1>\n"
+                      "%l~ = stablehlo.select %g~, %a~, %c~ : tensor<i1>, " +
+                      s +
+                      "\n"
+                      "%m~ = stablehlo.select %j~, %b~, %d~ : tensor<i1>, "
+                      "tensor<i32>\n"
+                      "stablehlo.return %l~, %m~ : " +
+                      s + ", tensor<i32>\n}";
+                  return Built{{values, indices}, text};
+                },
+                {g.accuracy(v), {16, 0, 0}})
+              .empty();
 }
 
 /// x - max, exp, / sum.
 static bool makeSoftmax(Generator &g) {
-  int v = g.any([&](int v) { return g.type(v).element == "f32" && g.accuracy(v).magnitude <= 8; }, 1);
+  int v = g.any(
+      [&](int v) {
+        return g.type(v).element == "f32" && g.accuracy(v).magnitude <= 8;
+      },
+      1);
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1), count = g.type(v).shape[dim];
   Accuracy of = g.accuracy(v), result{1, Accuracy::kNoGrid, 0};
   result.error = 8 * of.error + 16 * (count + 2) * std::ldexp(1.0, -24);
-  return g.addOne("softmax", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape, dims;
-    shape.erase(shape.begin() + dim);
-    for (int64_t i = 0; i < types[0].rank(); ++i)
-      if (i != dim)
-        dims.push_back(i);
-    std::string t = types[0].str(), r = types[0].with(shape).str();
-    auto reduce = [&](const std::string &name, const std::string &of, const std::string &init, const std::string &op) {
-      return scalarConstant(name + "z", {"f32", {}}, init) + "%" + name + "r~ = stablehlo.reduce(" + of + " init: %" + name +
-             "z~) applies stablehlo." + op + " across dimensions = [" + std::to_string(dim) + "] : (" + t + ", tensor<f32>) -> " +
-             r + "\n%" + name + "b~ = stablehlo.broadcast_in_dim %" + name + "r~, dims = [" + list(dims) + "] : (" + r + ") -> " + t + "\n";
-    };
-    return Built{{types[0]}, reduce("m", "$0", "0xFF800000", "maximum") + "%d~ = stablehlo.subtract $0, %mb~ : " + t +
-                                 "\n%e~ = stablehlo.exponential %d~ : " + t + "\n" + reduce("s", "%e~", "0.0", "add") +
-                                 "$R = stablehlo.divide %e~, %sb~ : " + t};
-  }, result);
+  return g.addOne(
+      "softmax", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = types[0].shape, dims;
+        shape.erase(shape.begin() + dim);
+        for (int64_t i = 0; i < types[0].rank(); ++i)
+          if (i != dim)
+            dims.push_back(i);
+        std::string t = types[0].str(), r = types[0].with(shape).str();
+        auto reduce = [&](const std::string &name, const std::string &of,
+                          const std::string &init, const std::string &op) {
+          return scalarConstant(name + "z", {"f32", {}}, init) + "%" + name +
+                 "r~ = stablehlo.reduce(" + of + " init: %" + name +
+                 "z~) applies stablehlo." + op + " across dimensions = [" +
+                 std::to_string(dim) + "] : (" + t + ", tensor<f32>) -> " + r +
+                 "\n%" + name + "b~ = stablehlo.broadcast_in_dim %" + name +
+                 "r~, dims = [" + list(dims) + "] : (" + r + ") -> " + t + "\n";
+        };
+        return Built{{types[0]},
+                     reduce("m", "$0", "0xFF800000", "maximum") +
+                         "%d~ = stablehlo.subtract $0, %mb~ : " + t +
+                         "\n%e~ = stablehlo.exponential %d~ : " + t + "\n" +
+                         reduce("s", "%e~", "0.0", "add") +
+                         "$R = stablehlo.divide %e~, %sb~ : " + t};
+      },
+      result);
 }
 
 namespace {
@@ -151,7 +207,8 @@ struct Window {
   int64_t size = 1, stride = 1, dilation = 1, base = 1, low = 0, high = 0;
   /// Elements of the result; below 1 where the window does not fit.
   int64_t count(int64_t of) const {
-    int64_t padded = (of ? (of - 1) * base + 1 : 0) + low + high, reach = (size - 1) * dilation + 1;
+    int64_t padded = (of ? (of - 1) * base + 1 : 0) + low + high,
+            reach = (size - 1) * dilation + 1;
     return padded < reach ? 0 : (padded - reach) / stride + 1;
   }
 };
@@ -165,11 +222,16 @@ static std::string windowAttributes(ArrayRef<Window> windows, bool dilations) {
     strides.push_back(w.stride);
     bases.push_back(w.base);
     dilated.push_back(w.dilation);
-    padding += (padding.empty() ? "[" : ", [") + std::to_string(w.low) + ", " + std::to_string(w.high) + "]";
+    padding += (padding.empty() ? "[" : ", [") + std::to_string(w.low) + ", " +
+               std::to_string(w.high) + "]";
   }
-  return "window_dimensions = " + braced(sizes) + ", window_strides = " + braced(strides) +
-         (dilations ? ", base_dilations = " + braced(bases) + ", window_dilations = " + braced(dilated) : "") +
-         ", padding = dense<[" + padding + "]> : tensor<" + std::to_string(windows.size()) + "x2xi64>";
+  return "window_dimensions = " + braced(sizes) +
+         ", window_strides = " + braced(strides) +
+         (dilations ? ", base_dilations = " + braced(bases) +
+                          ", window_dilations = " + braced(dilated)
+                    : "") +
+         ", padding = dense<[" + padding + "]> : tensor<" +
+         std::to_string(windows.size()) + "x2xi64>";
 }
 
 static bool makeWindow(Generator &g) {
@@ -199,15 +261,22 @@ static bool makeWindow(Generator &g) {
     count *= w.size;
     windows.push_back(w);
   }
-  return g.addOne(cumulative ? "cumulative_" + c.op : "reduce_window_" + c.op, {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape;
-    for (auto [w, size] : zip_equal(windows, types[0].shape))
-      shape.push_back(w.count(size));
-    Type result = types[0].with(shape);
-    return Built{{result}, scalarConstant("z", types[0].scalar(), initOf(c, types[0])) + "$R = \"stablehlo.reduce_window\"($0, %z~) <{" +
-                               windowAttributes(windows, true) + "}> (" + region(c.op, types[0]) + ") : (" + types[0].str() +
-                               ", " + types[0].scalar().str() + ") -> " + result.str()};
-  }, combined(c, g.type(v), g.accuracy(v), count));
+  return g.addOne(
+      cumulative ? "cumulative_" + c.op : "reduce_window_" + c.op, {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape;
+        for (auto [w, size] : zip_equal(windows, types[0].shape))
+          shape.push_back(w.count(size));
+        Type result = types[0].with(shape);
+        return Built{
+            {result},
+            scalarConstant("z", types[0].scalar(), initOf(c, types[0])) +
+                "$R = \"stablehlo.reduce_window\"($0, %z~) <{" +
+                windowAttributes(windows, true) + "}> (" +
+                region(c.op, types[0]) + ") : (" + types[0].str() + ", " +
+                types[0].scalar().str() + ") -> " + result.str()};
+      },
+      combined(c, g.type(v), g.accuracy(v), count));
 }
 
 /// A window over two dims that two axes cut: corners travel too.
@@ -222,17 +291,31 @@ static bool makeStencil(Generator &g) {
   sharding[1].axes = {!swapped};
   g.program.arguments.back().sharding = sharding;
   int64_t reach = g.pick(1, 2), stride = g.chance(80) ? 1 : 2;
-  return g.addOne("stencil", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<Window> windows(2, Window{2 * reach + 1, stride, 1, 1, reach, reach});
-    Type result = types[0].with({windows[0].count(types[0].shape[0]), windows[1].count(types[0].shape[1])});
-    return Built{{result}, scalarConstant("z", types[0].scalar(), "0") + "$R = \"stablehlo.reduce_window\"($0, %z~) <{" +
-                               windowAttributes(windows, true) + "}> (" + region("add", types[0]) + ") : (" + types[0].str() +
-                               ", " + types[0].scalar().str() + ") -> " + result.str()};
-  }, summed(type, g.accuracy(v), (2 * reach + 1) * (2 * reach + 1)));
+  return g.addOne(
+      "stencil", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<Window> windows(
+            2, Window{2 * reach + 1, stride, 1, 1, reach, reach});
+        Type result = types[0].with({windows[0].count(types[0].shape[0]),
+                                     windows[1].count(types[0].shape[1])});
+        return Built{{result},
+                     scalarConstant("z", types[0].scalar(), "0") +
+                         "$R = \"stablehlo.reduce_window\"($0, %z~) <{" +
+                         windowAttributes(windows, true) + "}> (" +
+                         region("add", types[0]) + ") : (" + types[0].str() +
+                         ", " + types[0].scalar().str() + ") -> " +
+                         result.str()};
+      },
+      summed(type, g.accuracy(v), (2 * reach + 1) * (2 * reach + 1)));
 }
 
 static bool makeSelectAndScatter(Generator &g) {
-  int v = g.any([&](int v) { return (g.type(v).element == "f32" || g.type(v).element == "i32") && g.isExact(v); }, 1);
+  int v = g.any(
+      [&](int v) {
+        return (g.type(v).element == "f32" || g.type(v).element == "i32") &&
+               g.isExact(v);
+      },
+      1);
   if (v < 0)
     return false;
   std::vector<Window> windows;
@@ -253,16 +336,26 @@ static bool makeSelectAndScatter(Generator &g) {
       return false;
   }
   int s = g.like(source);
-  return g.addOne("select_and_scatter", {v, s}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    for (auto [i, w] : enumerate(windows))
-      if (types[1].shape[i] != w.count(types[0].shape[i]))
-        return std::nullopt;
-    std::string e = types[0].scalar().str(), mode = types[0].isFloat() ? "FLOAT" : "SIGNED";
-    return Built{{types[0]}, scalarConstant("z", types[0].scalar(), "0") + "$R = \"stablehlo.select_and_scatter\"($0, $1, %z~) <{" +
-                                 windowAttributes(windows, false) + "}> ({\n^bb0(%x~: " + e + ", %y~: " + e + "):\n%g~ = stablehlo.compare GE, %x~, %y~, " +
-                                 mode + " : (" + e + ", " + e + ") -> tensor<i1>\nstablehlo.return %g~ : tensor<i1>\n}, " + region("add", types[0]) +
-                                 ") : (" + types[0].str() + ", " + types[1].str() + ", " + e + ") -> " + types[0].str()};
-  }, summed(g.type(v), g.accuracy(s), most + 1));
+  return g.addOne(
+      "select_and_scatter", {v, s},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        for (auto [i, w] : enumerate(windows))
+          if (types[1].shape[i] != w.count(types[0].shape[i]))
+            return std::nullopt;
+        std::string e = types[0].scalar().str(),
+                    mode = types[0].isFloat() ? "FLOAT" : "SIGNED";
+        return Built{
+            {types[0]},
+            scalarConstant("z", types[0].scalar(), "0") +
+                "$R = \"stablehlo.select_and_scatter\"($0, $1, %z~) <{" +
+                windowAttributes(windows, false) + "}> ({\n^bb0(%x~: " + e +
+                ", %y~: " + e + "):\n%g~ = stablehlo.compare GE, %x~, %y~, " +
+                mode + " : (" + e + ", " + e +
+                ") -> tensor<i1>\nstablehlo.return %g~ : tensor<i1>\n}, " +
+                region("add", types[0]) + ") : (" + types[0].str() + ", " +
+                types[1].str() + ", " + e + ") -> " + types[0].str()};
+      },
+      summed(g.type(v), g.accuracy(s), most + 1));
 }
 
 void addReductionKinds(std::vector<Kind> &kinds) {

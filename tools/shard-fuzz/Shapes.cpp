@@ -22,15 +22,20 @@ static bool makeBroadcast(Generator &g) {
   dims.resize(from.rank());
   if (g.chance(75))
     sort(dims);
-  return g.addOne("broadcast_in_dim", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = fresh;
-    for (auto [i, dim] : enumerate(dims))
-      if (types[0].shape[i] != 1)
-        shape[dim] = types[0].shape[i];
-    Type result = types[0].with(shape);
-    return Built{{result}, "$R = stablehlo.broadcast_in_dim $0, dims = [" + list(dims) + "] : (" + types[0].str() +
-                               ") -> " + result.str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "broadcast_in_dim", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = fresh;
+        for (auto [i, dim] : enumerate(dims))
+          if (types[0].shape[i] != 1)
+            shape[dim] = types[0].shape[i];
+        Type result = types[0].with(shape);
+        return Built{{result},
+                     "$R = stablehlo.broadcast_in_dim $0, dims = [" +
+                         list(dims) + "] : (" + types[0].str() + ") -> " +
+                         result.str()};
+      },
+      g.accuracy(v));
 }
 
 static bool makeTranspose(Generator &g) {
@@ -39,25 +44,38 @@ static bool makeTranspose(Generator &g) {
   for (auto [i, dim] : enumerate(dims))
     dim = i;
   g.shuffle(dims);
-  return g.addOne("transpose", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape;
-    for (int64_t dim : dims)
-      shape.push_back(types[0].shape[dim]);
-    Type result = types[0].with(shape);
-    return Built{{result}, "$R = stablehlo.transpose $0, dims = [" + list(dims) + "] : (" + types[0].str() + ") -> " + result.str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "transpose", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape;
+        for (int64_t dim : dims)
+          shape.push_back(types[0].shape[dim]);
+        Type result = types[0].with(shape);
+        return Built{{result},
+                     "$R = stablehlo.transpose $0, dims = [" + list(dims) +
+                         "] : (" + types[0].str() + ") -> " + result.str()};
+      },
+      g.accuracy(v));
 }
 
-static std::optional<Built> reshape(const Type &from, std::vector<int64_t> shape) {
+static std::optional<Built> reshape(const Type &from,
+                                    std::vector<int64_t> shape) {
   Type result = from.with(std::move(shape));
   if (result.numElements() != from.numElements())
     return std::nullopt;
-  return Built{{result}, "$R = stablehlo.reshape $0 : (" + from.str() + ") -> " + result.str()};
+  return Built{{result},
+               "$R = stablehlo.reshape $0 : (" + from.str() + ") -> " +
+                   result.str()};
 }
 
 /// One dim becomes two.
 static bool makeSplit(Generator &g) {
-  int v = g.any([&](int v) { return any_of(g.type(v).shape, [](int64_t s) { return s >= 4 && s != 5 && s != 7; }); }, 1);
+  int v = g.any(
+      [&](int v) {
+        return any_of(g.type(v).shape,
+                      [](int64_t s) { return s >= 4 && s != 5 && s != 7; });
+      },
+      1);
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1), size = g.type(v).shape[dim];
@@ -66,14 +84,17 @@ static bool makeSplit(Generator &g) {
     if (size % d == 0)
       divisors.push_back(d);
   int64_t inner = g.oneOf(divisors);
-  return g.addOne("reshape_split", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape;
-    if (shape[dim] % inner)
-      return std::nullopt;
-    shape[dim] /= inner;
-    shape.insert(shape.begin() + dim + 1, inner);
-    return reshape(types[0], shape);
-  }, g.accuracy(v));
+  return g.addOne(
+      "reshape_split", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = types[0].shape;
+        if (shape[dim] % inner)
+          return std::nullopt;
+        shape[dim] /= inner;
+        shape.insert(shape.begin() + dim + 1, inner);
+        return reshape(types[0], shape);
+      },
+      g.accuracy(v));
 }
 
 static bool makeMerge(Generator &g) {
@@ -81,12 +102,15 @@ static bool makeMerge(Generator &g) {
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 2);
-  return g.addOne("reshape_merge", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape;
-    shape[dim] *= shape[dim + 1];
-    shape.erase(shape.begin() + dim + 1);
-    return reshape(types[0], shape);
-  }, g.accuracy(v));
+  return g.addOne(
+      "reshape_merge", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = types[0].shape;
+        shape[dim] *= shape[dim + 1];
+        shape.erase(shape.begin() + dim + 1);
+        return reshape(types[0], shape);
+      },
+      g.accuracy(v));
 }
 
 /// Any shape of as many elements.
@@ -103,7 +127,10 @@ static bool makeRegroup(Generator &g) {
     rest /= shape.back();
   }
   shape.push_back(rest);
-  return g.addOne("reshape_regroup", {v}, [=](ArrayRef<Type> types) { return reshape(types[0], shape); }, g.accuracy(v));
+  return g.addOne(
+      "reshape_regroup", {v},
+      [=](ArrayRef<Type> types) { return reshape(types[0], shape); },
+      g.accuracy(v));
 }
 
 static bool makeReverse(Generator &g) {
@@ -112,9 +139,14 @@ static bool makeReverse(Generator &g) {
   for (int64_t i = 0; i < g.type(v).rank(); ++i)
     if (g.chance(60))
       dims.push_back(i);
-  return g.addOne("reverse", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    return Built{{types[0]}, "$R = stablehlo.reverse $0, dims = [" + list(dims) + "] : " + types[0].str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "reverse", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        return Built{{types[0]},
+                     "$R = stablehlo.reverse $0, dims = [" + list(dims) +
+                         "] : " + types[0].str()};
+      },
+      g.accuracy(v));
 }
 
 static bool makePad(Generator &g) {
@@ -126,24 +158,35 @@ static bool makePad(Generator &g) {
     interior.push_back(g.chance(25) ? g.pick(1, 2) : 0);
   }
   const Type &type = g.type(v);
-  std::string fill = type.element == "i1" ? "true" : type.isFloat() ? g.randomFloat() : "5";
+  std::string fill = type.element == "i1" ? "true"
+                     : type.isFloat()     ? g.randomFloat()
+                                          : "5";
   Accuracy result = either(g.accuracy(v), {5, -2, 0});
-  return g.addOne("pad", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> shape = types[0].shape;
-    for (auto [i, size] : enumerate(shape))
-      size = low[i] + high[i] + (size ? (size - 1) * (interior[i] + 1) + 1 : 0);
-    Type result = types[0].with(shape);
-    return Built{{result}, scalarConstant("z", types[0].scalar(), fill) + "$R = stablehlo.pad $0, %z~, low = [" + list(low) +
-                               "], high = [" + list(high) + "], interior = [" + list(interior) + "] : (" + types[0].str() +
-                               ", " + types[0].scalar().str() + ") -> " + result.str()};
-  }, result);
+  return g.addOne(
+      "pad", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> shape = types[0].shape;
+        for (auto [i, size] : enumerate(shape))
+          size = low[i] + high[i] +
+                 (size ? (size - 1) * (interior[i] + 1) + 1 : 0);
+        Type result = types[0].with(shape);
+        return Built{{result},
+                     scalarConstant("z", types[0].scalar(), fill) +
+                         "$R = stablehlo.pad $0, %z~, low = [" + list(low) +
+                         "], high = [" + list(high) + "], interior = [" +
+                         list(interior) + "] : (" + types[0].str() + ", " +
+                         types[0].scalar().str() + ") -> " + result.str()};
+      },
+      result);
 }
 
 /// "[0:4, 1:9:2]".
-static std::string ranges(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) {
+static std::string ranges(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits,
+                          ArrayRef<int64_t> strides) {
   std::string text = "[";
   for (size_t i = 0; i < starts.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(starts[i]) + ":" + std::to_string(limits[i]) +
+    text += (i ? ", " : "") + std::to_string(starts[i]) + ":" +
+            std::to_string(limits[i]) +
             (strides[i] != 1 ? ":" + std::to_string(strides[i]) : "");
   return text + "]";
 }
@@ -156,17 +199,24 @@ static bool makeSlice(Generator &g) {
     ends.push_back(g.chance(50) ? g.pick(0, size - 1 - starts.back()) : 0);
     strides.push_back(g.chance(30) ? g.pick(2, 4) : 1);
   }
-  return g.addOne("slice", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    std::vector<int64_t> limits, shape;
-    for (auto [i, size] : enumerate(types[0].shape)) {
-      limits.push_back(size - ends[i]);
-      if (limits.back() <= starts[i])
-        return std::nullopt;
-      shape.push_back((limits.back() - starts[i] + strides[i] - 1) / strides[i]);
-    }
-    Type result = types[0].with(shape);
-    return Built{{result}, "$R = stablehlo.slice $0 " + ranges(starts, limits, strides) + " : (" + types[0].str() + ") -> " + result.str()};
-  }, g.accuracy(v));
+  return g.addOne(
+      "slice", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        std::vector<int64_t> limits, shape;
+        for (auto [i, size] : enumerate(types[0].shape)) {
+          limits.push_back(size - ends[i]);
+          if (limits.back() <= starts[i])
+            return std::nullopt;
+          shape.push_back((limits.back() - starts[i] + strides[i] - 1) /
+                          strides[i]);
+        }
+        Type result = types[0].with(shape);
+        return Built{{result},
+                     "$R = stablehlo.slice $0 " +
+                         ranges(starts, limits, strides) + " : (" +
+                         types[0].str() + ") -> " + result.str()};
+      },
+      g.accuracy(v));
 }
 
 static bool makeConcatenate(Generator &g) {
@@ -182,55 +232,81 @@ static bool makeConcatenate(Generator &g) {
     accuracy = either(accuracy, g.accuracy(operands.back()));
   }
   g.shuffle(operands);
-  return g.addOne("concatenate", operands, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    Type result = types[0];
-    result.shape[dim] = 0;
-    std::string names, kinds;
-    for (auto [i, type] : enumerate(types)) {
-      result.shape[dim] += type.shape[dim];
-      names += (i ? ", $" : "$") + std::to_string(i);
-      kinds += (i ? ", " : "") + type.str();
-      Type same = type;
-      same.shape[dim] = types[0].shape[dim];
-      if (same != types[0])
-        return std::nullopt;
-    }
-    return Built{{result}, "$R = stablehlo.concatenate " + names + ", dim = " + std::to_string(dim) + " : (" + kinds + ") -> " + result.str()};
-  }, accuracy);
+  return g.addOne(
+      "concatenate", operands,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        Type result = types[0];
+        result.shape[dim] = 0;
+        std::string names, kinds;
+        for (auto [i, type] : enumerate(types)) {
+          result.shape[dim] += type.shape[dim];
+          names += (i ? ", $" : "$") + std::to_string(i);
+          kinds += (i ? ", " : "") + type.str();
+          Type same = type;
+          same.shape[dim] = types[0].shape[dim];
+          if (same != types[0])
+            return std::nullopt;
+        }
+        return Built{{result},
+                     "$R = stablehlo.concatenate " + names +
+                         ", dim = " + std::to_string(dim) + " : (" + kinds +
+                         ") -> " + result.str()};
+      },
+      accuracy);
 }
 
 /// jnp.roll: two slices and a concatenate.
 static bool makeRoll(Generator &g) {
-  int v = g.any([&](int v) { return any_of(g.type(v).shape, [](int64_t s) { return s > 1; }); }, 1);
+  int v = g.any(
+      [&](int v) {
+        return any_of(g.type(v).shape, [](int64_t s) { return s > 1; });
+      },
+      1);
   if (v < 0)
     return false;
-  int64_t dim = g.pick(0, g.type(v).rank() - 1), shift = g.pick(1, std::max<int64_t>(1, g.type(v).shape[dim] - 1));
-  return g.addOne("roll", {v}, [=](ArrayRef<Type> types) -> std::optional<Built> {
-    const Type &t = types[0];
-    if (t.shape[dim] <= shift)
-      return std::nullopt;
-    std::vector<int64_t> zeros(t.rank()), ones(t.rank(), 1), starts = zeros, limits = t.shape;
-    starts[dim] = limits[dim] = shift;
-    Type head = t, tail = t;
-    head.shape[dim] = shift;
-    tail.shape[dim] -= shift;
-    return Built{{t}, "%t~ = stablehlo.slice $0 " + ranges(starts, t.shape, ones) + " : (" + t.str() + ") -> " + tail.str() +
-                          "\n%h~ = stablehlo.slice $0 " + ranges(zeros, limits, ones) + " : (" + t.str() + ") -> " + head.str() +
-                          "\n$R = stablehlo.concatenate %t~, %h~, dim = " + std::to_string(dim) + " : (" + tail.str() + ", " +
-                          head.str() + ") -> " + t.str()};
-  }, g.accuracy(v));
+  int64_t dim = g.pick(0, g.type(v).rank() - 1),
+          shift = g.pick(1, std::max<int64_t>(1, g.type(v).shape[dim] - 1));
+  return g.addOne(
+      "roll", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &t = types[0];
+        if (t.shape[dim] <= shift)
+          return std::nullopt;
+        std::vector<int64_t> zeros(t.rank()), ones(t.rank(), 1),
+            starts = zeros, limits = t.shape;
+        starts[dim] = limits[dim] = shift;
+        Type head = t, tail = t;
+        head.shape[dim] = shift;
+        tail.shape[dim] -= shift;
+        return Built{{t},
+                     "%t~ = stablehlo.slice $0 " +
+                         ranges(starts, t.shape, ones) + " : (" + t.str() +
+                         ") -> " + tail.str() + "\n%h~ = stablehlo.slice $0 " +
+                         ranges(zeros, limits, ones) + " : (" + t.str() +
+                         ") -> " + head.str() +
+                         "\n$R = stablehlo.concatenate %t~, %h~, dim = " +
+                         std::to_string(dim) + " : (" + tail.str() + ", " +
+                         head.str() + ") -> " + t.str()};
+      },
+      g.accuracy(v));
 }
 
 static bool makeIota(Generator &g) {
-  static const std::vector<std::string> elements = {"f32", "i32", "i64", "f64", "ui32"};
+  static const std::vector<std::string> elements = {"f32", "i32", "i64", "f64",
+                                                    "ui32"};
   Type type{g.oneOf(elements), g.randomShape(g.pick(1, 3))};
   int64_t dim = g.pick(0, type.rank() - 1);
-  return g.addOne("iota", {}, [=](ArrayRef<Type>) -> std::optional<Built> {
-    return Built{{type}, "$R = stablehlo.iota dim = " + std::to_string(dim) + " : " + type.str()};
-  }, {16, 0, 0});
+  return g.addOne("iota", {},
+                  [=](ArrayRef<Type>) -> std::optional<Built> {
+                    return Built{{type},
+                                 "$R = stablehlo.iota dim = " +
+                                     std::to_string(dim) + " : " + type.str()};
+                  },
+                  {16, 0, 0});
 }
 
-static std::string denseText(Generator &g, ArrayRef<int64_t> shape, bool floats) {
+static std::string denseText(Generator &g, ArrayRef<int64_t> shape,
+                             bool floats) {
   if (shape.empty()) {
     std::string number = std::to_string(g.pick(-8, 8));
     return floats ? number + (g.chance(50) ? ".5" : ".0") : number;
@@ -243,10 +319,15 @@ static std::string denseText(Generator &g, ArrayRef<int64_t> shape, bool floats)
 
 static bool makeConstant(Generator &g) {
   Type type{g.chance(70) ? "f32" : "i32", g.randomShape(g.pick(1, 2))};
-  std::string text = g.chance(30) ? denseText(g, {}, type.isFloat()) : denseText(g, type.shape, type.isFloat());
-  return g.addOne("constant", {}, [=](ArrayRef<Type>) -> std::optional<Built> {
-    return Built{{type}, "$R = stablehlo.constant dense<" + text + "> : " + type.str()};
-  }, {9, -1, 0});
+  std::string text = g.chance(30) ? denseText(g, {}, type.isFloat())
+                                  : denseText(g, type.shape, type.isFloat());
+  return g.addOne("constant", {},
+                  [=](ArrayRef<Type>) -> std::optional<Built> {
+                    return Built{{type},
+                                 "$R = stablehlo.constant dense<" + text +
+                                     "> : " + type.str()};
+                  },
+                  {9, -1, 0});
 }
 
 void addShapeKinds(std::vector<Kind> &kinds) {

@@ -13,7 +13,8 @@ namespace {
 class Shrinker {
 public:
   Shrinker(Program program, Outcome &outcome, int attempts, int seconds)
-      : best(std::move(program)), outcome(outcome), attempts(attempts), seconds(seconds) {}
+      : best(std::move(program)), outcome(outcome), attempts(attempts),
+        seconds(seconds) {}
   Program run();
 
 private:
@@ -94,7 +95,8 @@ bool Shrinker::dropOps() {
     Op op = best.ops[i];
     bool gone = false;
     for (int operand : op.operands) {
-      if (gone || op.results.size() != 1 || best.values[operand].type != best.values[op.results[0]].type)
+      if (gone || op.results.size() != 1 ||
+          best.values[operand].type != best.values[op.results[0]].type)
         continue;
       Program candidate = best;
       replace(candidate, op.results[0], operand);
@@ -145,7 +147,9 @@ bool Shrinker::dropSizes() {
   bool any = false;
   for (auto list : {&Program::arguments, &Program::results})
     for (size_t i = 0; i < (best.*list).size(); ++i)
-      for (size_t d = 0; (best.*list)[i].sharding && d < (best.*list)[i].sharding->size(); ++d) {
+      for (size_t d = 0;
+           (best.*list)[i].sharding && d < (best.*list)[i].sharding->size();
+           ++d) {
         if ((*(best.*list)[i].sharding)[d].sizes.empty())
           continue;
         Program candidate = best;
@@ -173,9 +177,11 @@ bool Shrinker::shrinkMesh() {
     for (int64_t size = 1; size < best.axisSizes[axis]; ++size) {
       Program candidate = best;
       candidate.axisSizes[axis] = size;
-      forEachSharding(candidate, [&](Sharding &sharding, const std::vector<int64_t> &shape) {
+      forEachSharding(candidate, [&](Sharding &sharding,
+                                     const std::vector<int64_t> &shape) {
         for (auto [dim, total] : zip_equal(sharding, shape))
-          if (is_contained(dim.axes, static_cast<int64_t>(axis)) && !dim.sizes.empty()) {
+          if (is_contained(dim.axes, static_cast<int64_t>(axis)) &&
+              !dim.sizes.empty()) {
             // The first shards as they are, the last takes the rest.
             int64_t shards = 1, sum = 0;
             for (int64_t a : dim.axes)
@@ -206,7 +212,8 @@ bool Shrinker::shrinkDims() {
     for (auto [i, argument] : enumerate(candidate.arguments)) {
       if (only >= 0 && static_cast<int>(i) != only)
         continue;
-      for (auto [d, size] : enumerate(candidate.values[argument.value].type.shape))
+      for (auto [d, size] :
+           enumerate(candidate.values[argument.value].type.shape))
         if (size == from) {
           size = to;
           if (argument.sharding && !(*argument.sharding)[d].sizes.empty()) {
@@ -249,7 +256,8 @@ Program Shrinker::run() {
   return std::move(best);
 }
 
-Program shrink(Program program, Outcome &outcome, int attempts, int secondsEach) {
+Program shrink(Program program, Outcome &outcome, int attempts,
+               int secondsEach) {
   return Shrinker(std::move(program), outcome, attempts, secondsEach).run();
 }
 

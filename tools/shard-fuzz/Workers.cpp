@@ -1,8 +1,8 @@
 //===- Workers.cpp - Many programs in several processes -------------------===//
 //
-// Worker processes take the next number from shared memory and leave what became
-// of it there. The parent has no threads and no compiler state, so that it can
-// fork at any time.
+// Worker processes take the next number from shared memory and leave what
+// became of it there. The parent has no threads and no compiler state, so that
+// it can fork at any time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,9 @@ struct Shared {
 Program makeProgram(uint64_t seed, int64_t index) {
   // The first programs of some seeds have nothing but what was dropped.
   for (uint64_t attempt = 0;; ++attempt) {
-    Program program = Generator(seed * 0x10000001b3 + index * 0x9e3779b9 + attempt * 7919 + 1).run();
+    Program program =
+        Generator(seed * 0x10000001b3 + index * 0x9e3779b9 + attempt * 7919 + 1)
+            .run();
     if (!program.results.empty() && program.infer())
       return program;
   }
@@ -51,7 +53,8 @@ Program makeProgram(uint64_t seed, int64_t index) {
 static int64_t now() { return std::time(nullptr); }
 
 /// The life of a worker. Ends the process.
-[[noreturn]] static void work(const Job &job, int worker, Shared &shared, Slot *slots) {
+[[noreturn]] static void work(const Job &job, int worker, Shared &shared,
+                              Slot *slots) {
   // What the compiler prints before it crashes is read again with --only.
   if (int null = open("/dev/null", O_WRONLY); null >= 0)
     dup2(null, STDERR_FILENO);
@@ -68,9 +71,11 @@ static int64_t now() { return std::time(nullptr); }
       context->disableMultithreading();
     }
     bool planted = false;
-    Outcome outcome = check(*context, makeProgram(job.seed, job.first + i), job.fault, job.fault.empty() ? nullptr : &planted);
+    Outcome outcome = check(*context, makeProgram(job.seed, job.first + i),
+                            job.fault, job.fault.empty() ? nullptr : &planted);
     slots[i].tolerance = outcome.tolerance;
-    std::strncpy(slots[i].message, outcome.message.c_str(), sizeof(Slot::message) - 1);
+    std::strncpy(slots[i].message, outcome.message.c_str(),
+                 sizeof(Slot::message) - 1);
     slots[i].verdict = static_cast<int>(outcome.verdict);
     if (job.stopAtFirst && outcome.verdict != Verdict::Passed)
       shared.stop = true;
@@ -78,13 +83,16 @@ static int64_t now() { return std::time(nullptr); }
   _exit(0);
 }
 
-std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> progress) {
+std::vector<Outcome> runPrograms(const Job &job,
+                                 function_ref<void(int64_t)> progress) {
   size_t bytes = sizeof(Shared) + job.count * sizeof(Slot) + 64;
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return {};
   auto *shared = new (memory) Shared{};
-  auto *slots = reinterpret_cast<Slot *>(static_cast<char *>(memory) + ((sizeof(Shared) + 63) & ~size_t(63)));
+  auto *slots = reinterpret_cast<Slot *>(static_cast<char *>(memory) +
+                                         ((sizeof(Shared) + 63) & ~size_t(63)));
 
   std::vector<pid_t> pids(job.processes, 0);
   auto start = [&](int worker) {
@@ -95,9 +103,11 @@ std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> pro
   /// What a worker that is gone was at.
   auto close = [&](int worker, Verdict verdict, const std::string &message) {
     for (int64_t i = 0; i < job.count; ++i)
-      if (slots[i].verdict == static_cast<int>(Verdict::Running) && slots[i].worker == worker) {
+      if (slots[i].verdict == static_cast<int>(Verdict::Running) &&
+          slots[i].worker == worker) {
         slots[i].verdict = static_cast<int>(verdict);
-        std::strncpy(slots[i].message, message.c_str(), sizeof(Slot::message) - 1);
+        std::strncpy(slots[i].message, message.c_str(),
+                     sizeof(Slot::message) - 1);
         if (job.stopAtFirst)
           shared->stop = true;
         return true;
@@ -115,8 +125,10 @@ std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> pro
       int status;
       if (waitpid(pids[worker], &status, WNOHANG) == pids[worker]) {
         pids[worker] = 0;
-        std::string how = WIFSIGNALED(status) ? std::string("signal ") + strsignal(WTERMSIG(status))
-                                              : "exit code " + std::to_string(WEXITSTATUS(status));
+        std::string how =
+            WIFSIGNALED(status)
+                ? std::string("signal ") + strsignal(WTERMSIG(status))
+                : "exit code " + std::to_string(WEXITSTATUS(status));
         if (close(worker, Verdict::Crashed, how) && !shared->stop)
           start(worker);
         else
@@ -124,11 +136,13 @@ std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> pro
         continue;
       }
       for (int64_t i = 0; i < job.count; ++i)
-        if (slots[i].verdict == static_cast<int>(Verdict::Running) && slots[i].worker == worker &&
+        if (slots[i].verdict == static_cast<int>(Verdict::Running) &&
+            slots[i].worker == worker &&
             now() - slots[i].started > job.secondsEach) {
           kill(pids[worker], SIGKILL);
           waitpid(pids[worker], &status, 0);
-          close(worker, Verdict::Hung, "no end within " + std::to_string(job.secondsEach) + " s");
+          close(worker, Verdict::Hung,
+                "no end within " + std::to_string(job.secondsEach) + " s");
           start(worker);
           break;
         }
@@ -137,7 +151,8 @@ std::vector<Outcome> runPrograms(const Job &job, function_ref<void(int64_t)> pro
   }
   std::vector<Outcome> outcomes;
   for (int64_t i = 0; i < job.count; ++i)
-    outcomes.push_back({static_cast<Verdict>(slots[i].verdict.load()), slots[i].message, slots[i].tolerance});
+    outcomes.push_back({static_cast<Verdict>(slots[i].verdict.load()),
+                        slots[i].message, slots[i].tolerance});
   munmap(memory, bytes);
   return outcomes;
 }

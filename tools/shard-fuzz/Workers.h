@@ -22,7 +22,8 @@ struct Job {
 /// are replaced when one crashes or hangs. Entry i is of program first + i;
 /// those not reached after the first failure stay Pending. Calls
 /// `progress(done)` now and then.
-std::vector<Outcome> runPrograms(const Job &job, llvm::function_ref<void(int64_t)> progress);
+std::vector<Outcome> runPrograms(const Job &job,
+                                 llvm::function_ref<void(int64_t)> progress);
 
 } // namespace shardc::fuzz
 

@@ -27,20 +27,47 @@ using namespace shardc;
 using namespace shardc::fuzz;
 
 static cl::OptionCategory category("shard-fuzz");
-static NumberOption countOption("count", cl::desc("Programs to run"), cl::init("300"), cl::value_desc("N"), cl::cat(category));
-static NumberOption seedOption("seed", cl::desc("Which sequence of programs"), cl::init("1"), cl::value_desc("N"), cl::cat(category));
-static NumberOption firstOption("first", cl::desc("Number of the first program"), cl::init("0"), cl::value_desc("N"), cl::cat(category));
-static NumberOption jobsOption("jobs", cl::desc("Processes (default: one a core)"), cl::value_desc("N"), cl::cat(category));
-static NumberOption shrinkOption("shrink", cl::desc("Attempts to make each failing program smaller"), cl::init("150"), cl::value_desc("N"), cl::cat(category));
-static NumberOption timeoutOption("timeout", cl::desc("Seconds that one program may take"), cl::init("60"), cl::value_desc("N"), cl::cat(category));
-static cl::opt<std::string> saveOption("save", cl::desc("Directory for failing programs, as lit tests"), cl::init("fuzz-failures"), cl::value_desc("DIR"), cl::cat(category));
-static cl::opt<bool> printOption("print", cl::desc("Print the programs, run none"), cl::cat(category));
-static cl::opt<std::string> faultOption("fault", cl::desc("Plant this mistake in every program; 'all': a table of how many programs it takes to find each; 'list'"), cl::value_desc("NAME"), cl::cat(category));
+static NumberOption countOption("count", cl::desc("Programs to run"),
+                                cl::init("300"), cl::value_desc("N"),
+                                cl::cat(category));
+static NumberOption seedOption("seed", cl::desc("Which sequence of programs"),
+                               cl::init("1"), cl::value_desc("N"),
+                               cl::cat(category));
+static NumberOption firstOption("first",
+                                cl::desc("Number of the first program"),
+                                cl::init("0"), cl::value_desc("N"),
+                                cl::cat(category));
+static NumberOption jobsOption("jobs",
+                               cl::desc("Processes (default: one a core)"),
+                               cl::value_desc("N"), cl::cat(category));
+static NumberOption
+    shrinkOption("shrink",
+                 cl::desc("Attempts to make each failing program smaller"),
+                 cl::init("150"), cl::value_desc("N"), cl::cat(category));
+static NumberOption timeoutOption("timeout",
+                                  cl::desc("Seconds that one program may take"),
+                                  cl::init("60"), cl::value_desc("N"),
+                                  cl::cat(category));
+static cl::opt<std::string>
+    saveOption("save", cl::desc("Directory for failing programs, as lit tests"),
+               cl::init("fuzz-failures"), cl::value_desc("DIR"),
+               cl::cat(category));
+static cl::opt<bool> printOption("print",
+                                 cl::desc("Print the programs, run none"),
+                                 cl::cat(category));
+static cl::opt<std::string>
+    faultOption("fault",
+                cl::desc("Plant this mistake in every program; 'all': a table "
+                         "of how many programs it takes to find each; 'list'"),
+                cl::value_desc("NAME"), cl::cat(category));
 
 /// A lit test of `program`, which fails as `outcome` says.
-static std::string litTest(const Program &program, const Outcome &outcome, uint64_t seed, int64_t index) {
-  std::string text = formatv("// RUN: shard-run %s --seed={0} --check --rtol=0 --atol={1:e}\n// Program {2} of seed {3} {4}:\n",
-                             program.seed, outcome.tolerance, index, seed, nameOf(outcome.verdict));
+static std::string litTest(const Program &program, const Outcome &outcome,
+                           uint64_t seed, int64_t index) {
+  std::string text = formatv("// RUN: shard-run %s --seed={0} --check --rtol=0 "
+                             "--atol={1:e}\n// Program {2} of seed {3} {4}:\n",
+                             program.seed, outcome.tolerance, index, seed,
+                             nameOf(outcome.verdict));
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
@@ -61,40 +88,57 @@ static Error runFaults(uint64_t seed, int64_t count, int timeout) {
   for (const std::string &name : names) {
     // The number of the first program that shows it, run in steps that grow.
     int64_t found = -1, planted = 0;
-    for (int64_t first = 0, step = 16; first < count && found < 0; first += step, step = std::min<int64_t>(2 * step, 128)) {
-      Job job{seed, first, std::min(step, count - first), processes(), timeout, name, true};
+    for (int64_t first = 0, step = 16; first < count && found < 0;
+         first += step, step = std::min<int64_t>(2 * step, 128)) {
+      Job job{seed, first, std::min(step, count - first), processes(), timeout,
+              name, true};
       std::vector<Outcome> outcomes = runPrograms(job, [](int64_t) {});
       for (auto [i, outcome] : enumerate(outcomes)) {
-        planted += outcome.verdict != Verdict::Pending && outcome.message != "no place for the fault";
-        bool fails = outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Pending && outcome.verdict != Verdict::Running;
+        planted += outcome.verdict != Verdict::Pending &&
+                   outcome.message != "no place for the fault";
+        bool fails = outcome.verdict != Verdict::Passed &&
+                     outcome.verdict != Verdict::Pending &&
+                     outcome.verdict != Verdict::Running;
         // A program that fails by itself says nothing about the fault.
-        if (found < 0 && fails && checkInChild(makeProgram(seed, first + i), timeout).verdict == Verdict::Passed) {
+        if (found < 0 && fails &&
+            checkInChild(makeProgram(seed, first + i), timeout).verdict ==
+                Verdict::Passed) {
           found = first + i;
-          outs() << formatv("{0,-44} found by program {1,4}: {2}\n", name, found + 1, nameOf(outcome.verdict));
+          outs() << formatv("{0,-44} found by program {1,4}: {2}\n", name,
+                            found + 1, nameOf(outcome.verdict));
         }
       }
     }
     if (found < 0) {
       ++missed;
-      outs() << formatv("{0,-44} NOT found by {1} programs, of which {2} had a place for it\n", name, count, planted);
+      outs() << formatv("{0,-44} NOT found by {1} programs, of which {2} had a "
+                        "place for it\n",
+                        name, count, planted);
     }
     outs().flush();
   }
-  outs() << formatv("{0} faults found, {1} not found\n", names.size() - missed, missed);
+  outs() << formatv("{0} faults found, {1} not found\n", names.size() - missed,
+                    missed);
   return missed ? toolError(ExitCode::Differs, "") : Error::success();
 }
 
 static Error runTool(int argc, char **argv) {
-  parseCommandLine(argc, argv, category, "random programs, on ranks and on one\n");
-  std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150, timeout = 60, jobs;
-  for (auto [option, least, value] : {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
-                                      std::tuple(&firstOption, 0, &first), std::tuple(&shrinkOption, 0, &attempts),
-                                      std::tuple(&timeoutOption, 1, &timeout), std::tuple(&jobsOption, 1, &jobs)})
+  parseCommandLine(argc, argv, category,
+                   "random programs, on ranks and on one\n");
+  std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
+                         timeout = 60, jobs;
+  for (auto [option, least, value] :
+       {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
+        std::tuple(&firstOption, 0, &first),
+        std::tuple(&shrinkOption, 0, &attempts),
+        std::tuple(&timeoutOption, 1, &timeout),
+        std::tuple(&jobsOption, 1, &jobs)})
     if (Error error = readNumber(*option, least, 1000000000, *value))
       return error;
   if (printOption) {
     for (int64_t i = 0; i < *count; ++i)
-      outs() << "// program " << *first + i << " of seed " << *seed << "\n" << makeProgram(*seed, *first + i).text();
+      outs() << "// program " << *first + i << " of seed " << *seed << "\n"
+             << makeProgram(*seed, *first + i).text();
     return Error::success();
   }
   if (faultOption == "list") {
@@ -105,10 +149,13 @@ static Error runTool(int argc, char **argv) {
   if (faultOption == "all")
     return runFaults(*seed, *count, *timeout);
   if (!faultOption.empty() && !is_contained(faultNames(), faultOption))
-    return toolError(ExitCode::Usage, "--fault=" + faultOption + ": no such fault; --fault=list prints them");
+    return toolError(ExitCode::Usage,
+                     "--fault=" + faultOption +
+                         ": no such fault; --fault=list prints them");
 
   std::time_t begin = std::time(nullptr), said = begin;
-  Job job{static_cast<uint64_t>(*seed), *first, *count, processes(), static_cast<int>(*timeout), faultOption, false};
+  Job job{static_cast<uint64_t>(*seed), *first,      *count, processes(),
+          static_cast<int>(*timeout),   faultOption, false};
   std::vector<Outcome> outcomes = runPrograms(job, [&](int64_t done) {
     if (std::time(nullptr) >= said + 20) {
       said = std::time(nullptr);
@@ -129,13 +176,17 @@ static Error runTool(int argc, char **argv) {
     if (outcome.verdict == Verdict::Passed)
       continue;
     ++failures;
-    errs() << formatv("program {0} of seed {1} ({2} ranks) {3}: {4}\n", *first + i, *seed, program.numRanks(),
-                      nameOf(outcome.verdict), StringRef(outcome.message).take_front(300));
+    errs() << formatv("program {0} of seed {1} ({2} ranks) {3}: {4}\n",
+                      *first + i, *seed, program.numRanks(),
+                      nameOf(outcome.verdict),
+                      StringRef(outcome.message).take_front(300));
     // Faults and further failures are shown as they are.
     if (!faultOption.empty() || failures > 25)
       continue;
-    Program smallest = *attempts ? shrink(program, outcome, *attempts, *timeout) : program;
-    std::string path = (saveOption + formatv("/fuzz-{0}-{1}.mlir", *seed, *first + i)).str();
+    Program smallest =
+        *attempts ? shrink(program, outcome, *attempts, *timeout) : program;
+    std::string path =
+        (saveOption + formatv("/fuzz-{0}-{1}.mlir", *seed, *first + i)).str();
     std::error_code failed = sys::fs::create_directories(saveOption);
     raw_fd_ostream out(path, failed);
     if (failed)
@@ -143,8 +194,10 @@ static Error runTool(int argc, char **argv) {
     out << litTest(smallest, outcome, *seed, *first + i);
     errs() << "  made smaller: " << path << "\n";
   }
-  outs() << formatv("{0} programs of {1} ops on average, {2} kinds of op, {3}% with shards of different sizes, {4} s\n",
-                    *count, ops / *count, kinds.size(), 100 * uneven / *count, std::time(nullptr) - begin);
+  outs() << formatv("{0} programs of {1} ops on average, {2} kinds of op, {3}% "
+                    "with shards of different sizes, {4} s\n",
+                    *count, ops / *count, kinds.size(), 100 * uneven / *count,
+                    std::time(nullptr) - begin);
   outs() << formatv("{0} passed, {1} failed\n", *count - failures, failures);
   return failures ? toolError(ExitCode::Differs, "") : Error::success();
 }
