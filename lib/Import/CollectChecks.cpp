@@ -5,11 +5,11 @@
 // program compares them.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -47,7 +47,8 @@ static Check describe(Operation *op) {
     how << "almost_eq " << almost.getTolerance().convertToDouble();
   } else {
     auto close = cast<check::ExpectCloseOp>(op);
-    how << "close " << close.getMinUlpDifference() << " " << close.getMaxUlpDifference();
+    how << "close " << close.getMinUlpDifference() << " "
+        << close.getMaxUlpDifference();
   }
   return check;
 }
@@ -61,23 +62,29 @@ static LogicalResult collectChecks(func::FuncOp main) {
   Operation *terminator = main.getBody().front().getTerminator();
   for (Operation *op : checks) {
     if (op->getParentOp() != main)
-      return op->emitError("unsupported: '") << op->getName() << "' at " << userLocation(op->getLoc())
-                                             << " stands in a region of '" << op->getParentOp()->getName()
-                                             << "', where it may run any number of times";
+      return op->emitError("unsupported: '")
+             << op->getName() << "' at " << userLocation(op->getLoc())
+             << " stands in a region of '" << op->getParentOp()->getName()
+             << "', where it may run any number of times";
     Check check = describe(op);
     OpBuilder builder(op);
     if (check.constant)
-      check.expected = stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
+      check.expected =
+          stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
     unsigned at = main.getNumResults();
     auto attrs = [&](bool got) {
       NamedAttrList list;
-      list.set("spmd.name", builder.getStringAttr(
-                                (op->getName().getStringRef() + " at " + userLocation(op->getLoc())).str()));
-      list.set("spmd.check", builder.getStringAttr(got ? check.how : "expected"));
+      list.set("spmd.name",
+               builder.getStringAttr((op->getName().getStringRef() + " at " +
+                                      userLocation(op->getLoc()))
+                                         .str()));
+      list.set("spmd.check",
+               builder.getStringAttr(got ? check.how : "expected"));
       return list.getDictionary(op->getContext());
     };
     if (failed(main.insertResult(at, check.got.getType(), attrs(true))) ||
-        failed(main.insertResult(at + 1, check.expected.getType(), attrs(false))))
+        failed(
+            main.insertResult(at + 1, check.expected.getType(), attrs(false))))
       return failure();
     terminator->insertOperands(at, {check.got, check.expected});
     op->erase();
@@ -86,10 +93,12 @@ static LogicalResult collectChecks(func::FuncOp main) {
 }
 
 namespace {
-struct CollectChecksPass final : shardc::impl::CollectChecksPassBase<CollectChecksPass> {
+struct CollectChecksPass final
+    : shardc::impl::CollectChecksPassBase<CollectChecksPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(collectChecks(getOperation().lookupSymbol<func::FuncOp>("main"))))
+    if (failed(
+            collectChecks(getOperation().lookupSymbol<func::FuncOp>("main"))))
       signalPassFailure();
   }
 };

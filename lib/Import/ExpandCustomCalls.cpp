@@ -5,13 +5,13 @@
 // of other names are left to CheckSupported, which refuses them.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -25,7 +25,8 @@ namespace shardc {
 
 /// The options of a call, where JAX writes them: null if there are none.
 static DictionaryAttr configOf(CustomCallOp call) {
-  if (auto own = dyn_cast_or_null<DictionaryAttr>(call.getBackendConfig().value_or(nullptr)))
+  if (auto own = dyn_cast_or_null<DictionaryAttr>(
+          call.getBackendConfig().value_or(nullptr)))
     return own;
   for (StringRef name : {"mhlo.backend_config", "mhlo.attributes"})
     if (auto config = call->getAttrOfType<DictionaryAttr>(name))
@@ -42,39 +43,51 @@ static InFlightDiagnostic refuse(CustomCallOp call) {
 /// tensors, then n initial values, which an exact answer does not need.
 static LogicalResult expandApproxTopK(CustomCallOp call) {
   DictionaryAttr config = configOf(call);
-  auto dimAttr = config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
+  auto dimAttr =
+      config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
   size_t count = call.getNumResults();
   if (!dimAttr || call.getInputs().size() != 2 * count || count == 0)
-    return refuse(call) << "has " << call.getInputs().size() << " operands and " << count
-                        << " results, expected n tensors, n initial values, n results and a reduction_dim";
+    return refuse(call) << "has " << call.getInputs().size() << " operands and "
+                        << count
+                        << " results, expected n tensors, n initial values, n "
+                           "results and a reduction_dim";
   OperandRange inputs = call.getInputs().take_front(count);
   int64_t dim = dimAttr.getInt();
   for (auto [input, result] : llvm::zip(inputs, call.getResults())) {
-    auto from = dyn_cast<RankedTensorType>(input.getType()), to = dyn_cast<RankedTensorType>(result.getType());
-    if (!from || !to || from.getRank() != to.getRank() || dim < 0 || dim >= from.getRank() ||
-        to.getDimSize(dim) > from.getDimSize(dim))
-      return refuse(call) << "turns " << input.getType() << " into " << result.getType()
-                          << ", expected a part of dim " << dim;
+    auto from = dyn_cast<RankedTensorType>(input.getType()),
+         to = dyn_cast<RankedTensorType>(result.getType());
+    if (!from || !to || from.getRank() != to.getRank() || dim < 0 ||
+        dim >= from.getRank() || to.getDimSize(dim) > from.getDimSize(dim))
+      return refuse(call) << "turns " << input.getType() << " into "
+                          << result.getType() << ", expected a part of dim "
+                          << dim;
   }
   func::FuncOp comparator;
   if (call.getCalledComputations().size() == 1)
     comparator = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        call, cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]).getAttr());
-  if (!comparator || !comparator.getBody().hasOneBlock() || comparator.getNumArguments() != 2 * count)
-    return refuse(call) << "expects one comparator of " << 2 * count << " arguments in called_computations";
+        call,
+        cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]).getAttr());
+  if (!comparator || !comparator.getBody().hasOneBlock() ||
+      comparator.getNumArguments() != 2 * count)
+    return refuse(call) << "expects one comparator of " << 2 * count
+                        << " arguments in called_computations";
 
   ImplicitLocOpBuilder builder(call.getLoc(), call);
-  auto sort = stablehlo::SortOp::create(builder, inputs.getTypes(), inputs, dim, /*is_stable=*/true);
+  auto sort = stablehlo::SortOp::create(builder, inputs.getTypes(), inputs, dim,
+                                        /*is_stable=*/true);
   IRMapping mapping;
   comparator.getBody().cloneInto(&sort.getComparator(), mapping);
   Operation *terminator = sort.getComparator().front().getTerminator();
   OpBuilder inside(terminator);
-  stablehlo::ReturnOp::create(inside, terminator->getLoc(), terminator->getOperands());
+  stablehlo::ReturnOp::create(inside, terminator->getLoc(),
+                              terminator->getOperands());
   terminator->erase();
-  for (auto [sorted, result] : llvm::zip(sort.getResults(), call.getResults())) {
+  for (auto [sorted, result] :
+       llvm::zip(sort.getResults(), call.getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> zeros(type.getRank(), 0), ones(type.getRank(), 1);
-    auto slice = stablehlo::SliceOp::create(builder, type, sorted, zeros, type.getShape(), ones);
+    auto slice = stablehlo::SliceOp::create(builder, type, sorted, zeros,
+                                            type.getShape(), ones);
     result.replaceAllUsesWith(slice);
   }
   call.erase();
@@ -82,13 +95,13 @@ static LogicalResult expandApproxTopK(CustomCallOp call) {
 }
 
 /// A function of chlo, under the name it had in older exports.
-template <typename Op>
-static LogicalResult expandUnary(CustomCallOp call) {
+template <typename Op> static LogicalResult expandUnary(CustomCallOp call) {
   if (call.getInputs().size() != 1 || call.getNumResults() != 1 ||
       call.getInputs().getTypes() != call.getResultTypes())
     return refuse(call) << "expects one operand and one result of its type";
   OpBuilder builder(call);
-  Operation *op = Op::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0]);
+  Operation *op = Op::create(builder, call.getLoc(), call.getResultTypes(),
+                             call.getInputs()[0]);
   call.replaceAllUsesWith(op);
   call.erase();
   return success();
@@ -98,17 +111,21 @@ static LogicalResult expandTopK(CustomCallOp call) {
   DictionaryAttr config = configOf(call);
   auto k = config ? config.getAs<IntegerAttr>("k") : IntegerAttr();
   auto largest = config ? config.getAs<BoolAttr>("largest") : BoolAttr();
-  if (!k || call.getInputs().size() != 1 || call.getNumResults() != 2 || (largest && !largest.getValue()))
-    return refuse(call) << "expects one operand, two results, k, and the largest asked for";
+  if (!k || call.getInputs().size() != 1 || call.getNumResults() != 2 ||
+      (largest && !largest.getValue()))
+    return refuse(call)
+           << "expects one operand, two results, k, and the largest asked for";
   OpBuilder builder(call);
-  auto topK = chlo::TopKOp::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0],
+  auto topK = chlo::TopKOp::create(builder, call.getLoc(),
+                                   call.getResultTypes(), call.getInputs()[0],
                                    static_cast<uint64_t>(k.getInt()));
   call.replaceAllUsesWith(topK);
   call.erase();
   return success();
 }
 
-/// Expectations of conformance files. As custom calls they have tolerances of their own.
+/// Expectations of conformance files. As custom calls they have tolerances of
+/// their own.
 static LogicalResult expandCheck(CustomCallOp call) {
   StringRef what = call.getCallTargetName();
   if (call.getInputs().size() != 2 || call.getNumResults() != 0 ||
@@ -119,9 +136,11 @@ static LogicalResult expandCheck(CustomCallOp call) {
   if (what == "check.expect_eq")
     check::ExpectEqOp::create(builder, call.getLoc(), got, expected);
   else if (what == "check.expect_almost_eq")
-    check::ExpectAlmostEqOp::create(builder, call.getLoc(), got, expected, builder.getF64FloatAttr(1e-3));
+    check::ExpectAlmostEqOp::create(builder, call.getLoc(), got, expected,
+                                    builder.getF64FloatAttr(1e-3));
   else
-    check::ExpectCloseOp::create(builder, call.getLoc(), got, expected, builder.getI64IntegerAttr(3),
+    check::ExpectCloseOp::create(builder, call.getLoc(), got, expected,
+                                 builder.getI64IntegerAttr(3),
                                  builder.getI64IntegerAttr(0));
   call.erase();
   return success();
@@ -132,8 +151,8 @@ static LogicalResult expandEq(CustomCallOp call) {
       call.getInputs()[0].getType() != call.getInputs()[1].getType())
     return refuse(call) << "expects two operands of one type and one result";
   OpBuilder builder(call);
-  auto eq = check::EqOp::create(builder, call.getLoc(), call.getResultTypes(), call.getInputs()[0],
-                                call.getInputs()[1]);
+  auto eq = check::EqOp::create(builder, call.getLoc(), call.getResultTypes(),
+                                call.getInputs()[0], call.getInputs()[1]);
   call.replaceAllUsesWith(eq);
   call.erase();
   return success();
@@ -180,30 +199,39 @@ static LogicalResult expandEqOp(check::EqOp op) {
   if (isa<ComplexType>(type.getElementType()))
     return op.emitError("unsupported: 'check.eq' of complex numbers");
   if (resultType.getRank() != 0 && resultType.getShape() != type.getShape())
-    return op.emitOpError("has a result of type ") << resultType << ", expected one element or the shape of "
-                                                   << type;
+    return op.emitOpError("has a result of type ")
+           << resultType << ", expected one element or the shape of " << type;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   auto predicate = type.clone(builder.getI1Type());
-  auto compare = [&](stablehlo::ComparisonDirection how, Value a, Value b) -> Value {
-    return stablehlo::CompareOp::create(builder, predicate, a, b,
-                                        stablehlo::ComparisonDirectionAttr::get(builder.getContext(), how), nullptr);
+  auto compare = [&](stablehlo::ComparisonDirection how, Value a,
+                     Value b) -> Value {
+    return stablehlo::CompareOp::create(
+        builder, predicate, a, b,
+        stablehlo::ComparisonDirectionAttr::get(builder.getContext(), how),
+        nullptr);
   };
-  Value equal = compare(stablehlo::ComparisonDirection::EQ, op.getLhs(), op.getRhs());
+  Value equal =
+      compare(stablehlo::ComparisonDirection::EQ, op.getLhs(), op.getRhs());
   if (isa<FloatType>(type.getElementType())) {
-    Value difference = stablehlo::SubtractOp::create(builder, type, op.getLhs(), op.getRhs());
+    Value difference =
+        stablehlo::SubtractOp::create(builder, type, op.getLhs(), op.getRhs());
     Value distance = stablehlo::AbsOp::create(builder, type, difference);
     Value limit = stablehlo::ConstantOp::create(
-        builder, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1e-4)));
+        builder, DenseElementsAttr::get(
+                     type, builder.getFloatAttr(type.getElementType(), 1e-4)));
     Value near = compare(stablehlo::ComparisonDirection::LE, distance, limit);
     equal = stablehlo::OrOp::create(builder, predicate, equal, near);
   }
   if (resultType != predicate) {
     auto scalar = RankedTensorType::get({}, builder.getI1Type());
-    Value yes = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(scalar, true));
+    Value yes = stablehlo::ConstantOp::create(
+        builder, DenseElementsAttr::get(scalar, true));
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    auto reduce = stablehlo::ReduceOp::create(builder, TypeRange(scalar), equal, yes, dims);
+    auto reduce = stablehlo::ReduceOp::create(builder, TypeRange(scalar), equal,
+                                              yes, dims);
     Block &body = reduce.getBody().emplaceBlock();
-    Value a = body.addArgument(scalar, op.getLoc()), b = body.addArgument(scalar, op.getLoc());
+    Value a = body.addArgument(scalar, op.getLoc()),
+          b = body.addArgument(scalar, op.getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     Value both = stablehlo::AndOp::create(inside, op.getLoc(), scalar, a, b);
     stablehlo::ReturnOp::create(inside, op.getLoc(), both);
@@ -221,13 +249,16 @@ static void nameMain(ModuleOp module) {
     return;
   func::FuncOp only = *functions.begin();
   bool checks = false;
-  only.walk([&](Operation *op) { checks |= isa_and_nonnull<check::CheckDialect>(op->getDialect()); });
+  only.walk([&](Operation *op) {
+    checks |= isa_and_nonnull<check::CheckDialect>(op->getDialect());
+  });
   if (checks && only.getNumArguments() == 0)
     only.setSymName("main");
 }
 
 namespace {
-struct ExpandCustomCallsPass final : shardc::impl::ExpandCustomCallsPassBase<ExpandCustomCallsPass> {
+struct ExpandCustomCallsPass final
+    : shardc::impl::ExpandCustomCallsPassBase<ExpandCustomCallsPass> {
   using Base::Base;
   void runOnOperation() override {
     SmallVector<CustomCallOp> calls;

@@ -207,7 +207,8 @@ static bool isUnsupported(StringRef message) {
   return message.starts_with("unsupported");
 }
 
-/// Whether an error is the parser's word on a dialect that it has never heard of.
+/// Whether an error is the parser's word on a dialect that it has never heard
+/// of.
 static bool isUnknownDialect(StringRef message) {
   return message.contains("unregistered dialect") ||
          (message.contains("ialect `") && message.contains("not found"));
@@ -252,13 +253,17 @@ static Error withModel(StringRef path, ModelOptions &options,
         return success();
       });
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      options.text ? parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, path))
-                   : parseModel(*context, path);
+      options.text
+          ? parseModel(*context,
+                       MemoryBuffer::getMemBufferCopy(*options.text, path))
+          : parseModel(*context, path);
   if (!module)
     return toolError(refused, "");
   if (options.ranks)
     if (Error error = fitMeshToRanks(*module, options))
-      return refused == ExitCode::Unsupported ? withCode(refused, std::move(error)) : std::move(error);
+      return refused == ExitCode::Unsupported
+                 ? withCode(refused, std::move(error))
+                 : std::move(error);
   if (failed(use(*module)))
     return toolError(refused, "");
   return Error::success();

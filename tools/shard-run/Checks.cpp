@@ -109,8 +109,8 @@ std::string shardc::runChecks(ArrayRef<ValueMetadata> checks,
     }
     if (wrong == 0)
       continue;
-    out << (message.empty() ? "" : "\n") << checks[i].name << " does not hold at "
-        << printIndex(got.shape, first) << ": got "
+    out << (message.empty() ? "" : "\n") << checks[i].name
+        << " does not hold at " << printIndex(got.shape, first) << ": got "
         << printElement(got.type, got.element(first)) << ", expected "
         << printElement(got.type, expected.element(first)) << "; " << wrong
         << " of " << count << " elements";

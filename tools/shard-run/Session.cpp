@@ -43,9 +43,8 @@ static Error checkExpectations(ArrayRef<ValueMetadata> values) {
 Session::Session(ProgramMetadata metadata, double compileTime)
     : program(std::move(metadata)), compileTime(compileTime) {
   std::vector<ValueMetadata> &results = program.results;
-  auto first = find_if(results, [](const ValueMetadata &value) {
-    return !value.check.empty();
-  });
+  auto first = find_if(
+      results, [](const ValueMetadata &value) { return !value.check.empty(); });
   expectations.assign(first, results.end());
   results.erase(first, results.end());
 }
