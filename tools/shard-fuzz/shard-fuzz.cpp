@@ -137,7 +137,8 @@ static Error runTool(int argc, char **argv) {
       return error;
   if (printOption) {
     for (int64_t i = 0; i < *count; ++i)
-      outs() << "// program " << *first + i << " of seed " << *seed << "\n"
+      outs() << (i ? "// -----\n" : "") << "// program " << *first + i
+             << " of seed " << *seed << "\n"
              << makeProgram(*seed, *first + i).text();
     return Error::success();
   }
