@@ -65,7 +65,9 @@ static Error checkMemory(const ProgramMetadata &program,
   if (limit == 0)
     limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
             sys::Process::getPageSizeEstimate();
-  uint64_t needed = 0;
+  // Every rank has an arena for what it computes in between.
+  uint64_t needed =
+      SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
   for (const std::vector<ValueMetadata> *list :
        {&program.arguments, &program.results})
     for (const ValueMetadata &value : *list) {
@@ -80,9 +82,9 @@ static Error checkMemory(const ProgramMetadata &program,
   if (needed <= limit)
     return Error::success();
   return toolError(ExitCode::Memory,
-                   "inputs and outputs need " + Twine(needed) + " bytes on " +
-                       Twine(program.numRanks()) + " ranks, the limit is " +
-                       Twine(limit));
+                   "inputs, outputs and temporaries need " + Twine(needed) +
+                       " bytes on " + Twine(program.numRanks()) +
+                       " ranks, the limit is " + Twine(limit));
 }
 
 static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,

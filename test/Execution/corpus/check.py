@@ -121,7 +121,7 @@ def execute(shard_run: str, corpus: Path, entry: dict, run: str, flags: list[str
         outcome.gathers = sum(site["count"] for site in sites if site["kind"] == "all_gather")
         outcome.moved = sum(site["bytes"] for site in sites)
         return outcome
-    names = {1: "REFUSED", 3: "DIFFERS", 5: "HANGS", UNSUPPORTED: "UNSUPPORTED"}
+    names = {1: "REFUSED", 3: "DIFFERS", 5: "HANGS", 9: "MEMORY", UNSUPPORTED: "UNSUPPORTED"}
     outcome.status = names.get(result.returncode, f"EXIT {result.returncode}")
     lines = result.stderr.splitlines()
     said = [line for line in lines if re.search(r"error:|differs|Assertion|PLEASE|terminate", line)]
