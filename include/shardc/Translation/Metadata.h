@@ -44,12 +44,12 @@ struct ValueMetadata {
   std::string name;        ///< as the model's author calls it; may be empty
   std::string elementType; ///< as MLIR spells it: "f32", "ui8", "complex<f32>"
   std::string location;    ///< "unet.py:84:11"; may be empty
+  std::vector<int64_t> shape; ///< global
+  std::vector<DimPlacement> dims;
   /// Of results only. How a conformance file compares this result with the next
   /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected" for
   /// that next one. Empty for results that belong to the program.
-  std::string check;
-  std::vector<int64_t> shape; ///< global
-  std::vector<DimPlacement> dims;
+  std::string check = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };
