@@ -39,6 +39,16 @@ static bool isCheapSource(Operation *op) {
   return isScalar && destination.getDefiningOp<tensor::EmptyOp>();
 }
 
+/// Looks through ops that show the same elements in another shape.
+static Value withoutReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 /// What the tensor `value` was before its last change: the destination that its
 /// op takes over; null where it begins.
 static Value previousState(Value value) {
@@ -55,17 +65,16 @@ static Value previousState(Value value) {
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
     if (OpOperand *init = loop.getTiedLoopInit(result))
       return init->get();
+  // A branch yields what it changed, or what it found.
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+      Value state = region->front().getTerminator()->getOperand(result.getResultNumber());
+      while (state && branch->isAncestor(state.getParentRegion()->getParentOp()))
+        state = previousState(withoutReshapes(state));
+      if (state)
+        return state;
+    }
   return {};
-}
-
-/// Looks through ops that show the same elements in another shape.
-static Value withoutReshapes(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
 }
 
 /// A value that is changed further on its way to an output must not be built in
