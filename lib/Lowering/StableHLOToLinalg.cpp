@@ -338,6 +338,19 @@ Value Lowerer::insert(Value update, Value tensor,
                       ArrayRef<OpFoldResult> strides) {
   if (isEmpty(sizes))
     return tensor;
+  // MLIR 22 folds the insertion of a pad into a fill of the same value without a
+  // look at the strides: a fill under strides is no linalg.fill.
+  auto fill = tensor.getDefiningOp<linalg::FillOp>();
+  if (fill && !llvm::all_of(strides, [](OpFoldResult s) { return isConstantIntValue(s, 1); })) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    AffineMap scalar = AffineMap::get(type.getRank(), 0, b.getContext());
+    SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+    tensor = linalg::GenericOp::create(b, type, fill.value(), fill.output(),
+                                       ArrayRef{scalar, b.getMultiDimIdentityMap(type.getRank())}, parallel,
+                                       [](OpBuilder &at, Location loc, ValueRange args) {
+                                         linalg::YieldOp::create(at, loc, args[0]);
+                                       }).getResult(0);
+  }
   return tensor::InsertSliceOp::create(b, update, tensor, offsets, sizes,
                                        strides);
 }
