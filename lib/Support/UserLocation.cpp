@@ -2,43 +2,58 @@
 
 #include "shardc/Support/UserLocation.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace shardc;
 
-/// Appends the lines of files behind `loc`, innermost first.
-static void collectLines(Location loc,
-                         SmallVectorImpl<FileLineColRange> &lines) {
-  llvm::TypeSwitch<LocationAttr>(loc)
-      .Case([&](FileLineColRange line) { lines.push_back(line); })
-      .Case([&](NameLoc name) { collectLines(name.getChildLoc(), lines); })
-      .Case([&](CallSiteLoc site) {
-        collectLines(site.getCallee(), lines);
-        collectLines(site.getCaller(), lines);
-      })
-      .Case([&](FusedLoc fused) {
-        for (Location part : fused.getLocations())
-          collectLines(part, lines);
-      })
-      .Case([&](OpaqueLoc opaque) {
-        collectLines(opaque.getFallbackLocation(), lines);
-      });
+/// Visits `loc` and what it is made of, outermost first, a callee before its
+/// caller, each once: aliases make chains of any depth and any fan-out. Ends
+/// where `visit` returns false.
+static void walkLocation(Location loc, llvm::function_ref<bool(LocationAttr)> visit) {
+  SmallVector<LocationAttr> pending{loc};
+  llvm::SmallPtrSet<const void *, 16> seen;
+  while (!pending.empty()) {
+    LocationAttr current = pending.pop_back_val();
+    if (!seen.insert(current.getAsOpaquePointer()).second)
+      continue;
+    if (!visit(current))
+      return;
+    llvm::TypeSwitch<LocationAttr>(current)
+        .Case([&](NameLoc name) { pending.push_back(name.getChildLoc()); })
+        .Case([&](CallSiteLoc site) {
+          pending.push_back(site.getCaller());
+          pending.push_back(site.getCallee());
+        })
+        .Case([&](FusedLoc fused) {
+          for (Location part : llvm::reverse(fused.getLocations()))
+            pending.push_back(part);
+        })
+        .Case([&](OpaqueLoc opaque) { pending.push_back(opaque.getFallbackLocation()); });
+  }
+}
+
+/// The lines of files behind `loc`, innermost first.
+static SmallVector<FileLineColRange> collectLines(Location loc) {
+  SmallVector<FileLineColRange> lines;
+  walkLocation(loc, [&](LocationAttr part) {
+    if (auto line = dyn_cast<FileLineColRange>(part))
+      lines.push_back(line);
+    return true;
+  });
+  return lines;
 }
 
 /// The outermost name of `loc`, or an empty string.
 static StringRef outermostName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName();
-  if (auto site = dyn_cast<CallSiteLoc>(loc)) {
-    StringRef name = outermostName(site.getCallee());
-    return name.empty() ? outermostName(site.getCaller()) : name;
-  }
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (StringRef name = outermostName(part); !name.empty())
-        return name;
-  return "";
+  StringRef found;
+  walkLocation(loc, [&](LocationAttr part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      found = name.getName();
+    return found.empty();
+  });
+  return found;
 }
 
 static bool isUserPython(FileLineColRange line) {
@@ -48,8 +63,7 @@ static bool isUserPython(FileLineColRange line) {
 }
 
 std::string shardc::userLocation(Location loc) {
-  SmallVector<FileLineColRange> lines;
-  collectLines(loc, lines);
+  SmallVector<FileLineColRange> lines = collectLines(loc);
   auto line = llvm::find_if(lines, isUserPython);
   if (line == lines.end())
     line = lines.begin();
