@@ -249,7 +249,6 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
       }
     dims.push_back(combineTables(mesh, i, from, to));
   }
-  auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
       zeroScalar(type.getElementType()))));
   return emitExchange(builder, loc, tables, local, dims, zero, reason());
