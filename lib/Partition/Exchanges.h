@@ -60,7 +60,7 @@ mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc, RankTable
 /// Zero of `elementType` (integer, float or complex) as a 0-d tensor.
 mlir::DenseElementsAttr zeroScalar(mlir::Type elementType);
 
-/// The number of elements of each coordinate's interval; kDynamic-free.
+/// The number of elements of each coordinate's interval.
 llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<Interval> intervals);
 /// A static size if all entries agree, else ShapedType::kDynamic.
 int64_t staticSize(llvm::ArrayRef<int64_t> sizes);
