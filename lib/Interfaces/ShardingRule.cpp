@@ -75,6 +75,8 @@ std::string ShardingRule::str() const {
     os << '=' << it.value().size;
     if (it.value().kind == FactorKind::Reduction)
       os << ' ' << spmd::stringifyReductionKind(it.value().reduction);
+    if (it.value().kind == FactorKind::Distributed)
+      os << (it.value().travels ? " travels" : " distributed");
     if (it.value().kind == FactorKind::NeedReplication)
       os << " whole";
   });

@@ -74,6 +74,7 @@ public:
 
 private:
   void collectOptions();
+  bool mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const;
   void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact);
   bool isUnanimous() const;
   double costOf(ArrayRef<FactorState> factors) const;
@@ -143,18 +144,26 @@ void Decider::collectOptions() {
   }
 }
 
-bool Decider::isUnanimous() const {
-  SmallVector<int64_t, 4> used;
-  for (auto [list, isWhole] : llvm::zip_equal(options, someDimIsWhole)) {
-    if (list.empty())
+/// Whether `factor` may be cut along `axes` beside the first factors, which are cut
+/// as `factors` says: an axis once, but for factors whose blocks travel.
+bool Decider::mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const {
+  for (auto [number, other] : llvm::enumerate(factors)) {
+    if (int64_t(number) == factor || view.rule->factors[factor].travels || view.rule->factors[number].travels)
       continue;
-    if (list.size() > 1 || isWhole)
+    if (llvm::any_of(axes, [&](int64_t axis) { return llvm::is_contained(other.axes, axis); }))
       return false;
-    for (int64_t axis : list.front().state.axes) {
-      if (llvm::is_contained(used, axis))
-        return false;
-      used.push_back(axis);
-    }
+  }
+  return true;
+}
+
+bool Decider::isUnanimous() const {
+  SmallVector<FactorState, 8> factors;
+  for (auto [factor, list] : llvm::enumerate(options)) {
+    if (list.size() > 1 || (!list.empty() && someDimIsWhole[factor]))
+      return false;
+    if (!list.empty() && !mayTake(factor, list.front().state.axes, factors))
+      return false;
+    factors.push_back(list.empty() ? FactorState() : list.front().state);
   }
   return true;
 }
@@ -165,7 +174,8 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
-    share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
+    if (!factor.travels)
+      share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
     if (factor.kind == FactorKind::Reduction) {
       partial *= double(problem.shards(state.axes));
       reduced.append(state.axes.begin(), state.axes.end());
@@ -209,12 +219,7 @@ void Decider::enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
   }
   FactorState whole = {{}, Boundaries::whole(view.sizes[next])};
   for (const Option &option : options[next]) {
-    bool isFree = llvm::none_of(factors, [&](const FactorState &other) {
-      return llvm::any_of(option.state.axes, [&](int64_t axis) {
-        return llvm::is_contained(other.axes, axis);
-      });
-    });
-    if (!isFree)
+    if (!mayTake(next, option.state.axes, factors))
       continue;
     factors[next] = option.state;
     enumerate(next + 1, factors, best, bestCost);
@@ -260,12 +265,7 @@ SmallVector<FactorState, 8> Decider::run() {
     FactorState best = factors[i];
     double bestCost = costOf(factors);
     for (const Option &option : list) {
-      bool isFree = llvm::none_of(option.state.axes, [&](int64_t axis) {
-        return llvm::any_of(factors, [&](const FactorState &other) {
-          return llvm::is_contained(other.axes, axis);
-        });
-      });
-      if (!isFree)
+      if (!mayTake(i, option.state.axes, factors))
         continue;
       factors[i] = option.state;
       if (double cost = costOf(factors); cost < bestCost) {

@@ -88,6 +88,8 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
     state.bounds = attr.getBoundaries(p.mesh, view.sizes[i]);
     for (StringAttr axis : attr.getAxes()) {
       state.axes.push_back(p.mesh.getAxisIndex(axis));
+      if ((*rule)->factors[i].travels)
+        continue;
       if (llvm::is_contained(used, state.axes.back()))
         return op->emitOpError() << "is cut twice along \"" << axis.getValue() << '"';
       used.push_back(state.axes.back());

@@ -25,6 +25,9 @@ namespace shardc {
 enum class FactorKind {
   PassThrough,    ///< may be sharded; every result has it, or it is a broadcast
   Reduction,      ///< may be sharded; results are then partial (see `reduction`)
+  /// May be sharded: the op's own local form communicates along it. Operands
+  /// arrive as the blocks that the factor's cut gives each rank.
+  Distributed,
   NeedReplication ///< must be whole on every rank
 };
 
@@ -36,6 +39,10 @@ struct Factor {
   /// True if the local op needs the same size on every rank (feature groups of
   /// a convolution, whose number is an attribute): uneven means whole.
   bool evenOnly = false;
+  /// Of Distributed factors: every rank meets every block in turn (a ring, rows
+  /// asked for by index). So it may be cut along axes that other factors are cut
+  /// along as well, and adds nothing to what each rank computes.
+  bool travels = false;
 };
 
 /// What stands where an operand is read outside its domain.

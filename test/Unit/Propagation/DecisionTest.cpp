@@ -76,6 +76,27 @@ TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
   EXPECT_TRUE(sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0, problem.tensors[a])));
 }
 
+TEST(Decision, BlocksThatTravelMayShareAnAxis) {
+  // Queries and keys of attention: each rank's queries meet every block of keys.
+  Problem problem = onMesh({4});
+  int64_t q = problem.addTensor({64, 8}), k = problem.addTensor({64, 8}), out = problem.addTensor({64, 8});
+  OpNode op;
+  int64_t query = op.rule.addFactor(64), key = op.rule.addFactor(64, FactorKind::Distributed);
+  int64_t feature = op.rule.addFactor(8);
+  auto dims = [](int64_t row, int64_t column) {
+    return TensorRule{{IndexMap::identity(row), IndexMap::identity(column)}};
+  };
+  op.rule.operands = {dims(query, feature), dims(key, feature)};
+  op.rule.results = {dims(query, feature)};
+  op.operands = {q, k};
+  op.results = {out};
+  for (int64_t tensor : {q, k, out})
+    problem.annotate(tensor, 0, {0});
+  EXPECT_NE(axesOf(decideFactors(problem, op)), "[0][0][]");
+  op.rule.factors[key].travels = true;
+  EXPECT_EQ(axesOf(decideFactors(problem, op)), "[0][0][]");
+}
+
 TEST(Decision, ReshapeMovesToWholeBlocks) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({4, 6}), b = problem.addTensor({24});
