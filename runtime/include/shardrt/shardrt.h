@@ -225,7 +225,8 @@ SHARDRT_EXPORT const char *shardrt_world_rank_error(const shardrt_world *world,
 /** What a site did since the world began or the statistics were reset. */
 typedef struct shardrt_site_stats {
   int64_t count;          /**< executions */
-  int64_t bytes_received; /**< bytes read from other ranks */
+  int64_t bytes_received; /**< bytes that come from other ranks; of an all-reduce
+                               of n bytes in a group of k: 2 (k - 1) n / k */
   int64_t total_ns;       /**< nanoseconds inside its calls */
   int64_t wait_ns;        /**< … of which it waited for other ranks */
   int64_t overlap_ns;     /**< between start and wait, spent on other work */
