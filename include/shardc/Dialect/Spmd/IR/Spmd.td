@@ -7,8 +7,10 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMD_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMD_TD
 
+include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
 include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
 include "shardc/Dialect/Spmd/IR/SpmdManual.td"
 include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdRing.td"
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMD_TD

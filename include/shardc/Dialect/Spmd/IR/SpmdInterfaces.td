@@ -28,4 +28,34 @@ def Spmd_ExchangeOpInterface : OpInterface<"ExchangeOpInterface", [Spmd_Communic
   }];
 }
 
+def Spmd_AllPairsOpInterface : OpInterface<"AllPairsOpInterface"> {
+  let cppNamespace = "::shardc::spmd";
+  let description = [{
+    An op over the dims (batch..., query, key, depth, feature): each dim of each operand and result is one
+    of them (`maps`).
+  }];
+  let methods = [
+    InterfaceMethod<"One map for each operand, then one for each result.", "::mlir::ArrayAttr", "getMaps">,
+    InterfaceMethod<"What scores are made of besides raw products.", "::mlir::OperandRange", "getExtras">
+  ];
+  let extraClassDeclaration = [{
+    ::mlir::AffineMap getMap(int64_t number) { return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue(); }
+    ::mlir::AffineMap getResultMap(int64_t result) { return getMap(getOperation()->getNumOperands() + result); }
+    int64_t getNumDims() { return getMap(0).getNumDims(); }
+    /// Dims before the query: heads, samples, groups of queries.
+    int64_t getNumBatchDims() { return getNumDims() - 4; }
+    int64_t getQueryDim() { return getNumDims() - 4; }
+    int64_t getKeyDim() { return getNumDims() - 3; }
+    int64_t getDepthDim() { return getNumDims() - 2; }
+    int64_t getFeatureDim() { return getNumDims() - 1; }
+    /// The place among the operands of the first extra.
+    int64_t getFirstExtra() { return getExtras().empty() ? getOperation()->getNumOperands() : getExtras().getBeginOperandIndex(); }
+    /// Extents of the dims: of the first tensor that has the dim and knows its
+    /// size; dynamic if none knows, 1 if none has it.
+    ::llvm::SmallVector<int64_t> getDimSizes();
+    /// The type that raw scores, scores and sums have: f64 for f64, else f32.
+    ::mlir::FloatType getAccumulatorType();
+  }];
+}
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDINTERFACES_TD
