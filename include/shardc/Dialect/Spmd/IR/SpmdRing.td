@@ -1,0 +1,54 @@
+//===- SpmdRing.td - Blocks that travel past every rank ----*- tablegen -*-===//
+//
+// The local forms of ops on all pairs. The contract is docs/Rationale/Ring.md.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
+
+include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
+
+def Spmd_PairStepOp : Spmd_Op<"pair_step", [DestinationStyleOpInterface, AttrSizedOperandSegments,
+    IsolatedFromAbove, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Meet a block of queries with a block of keys, and take what comes of it into a state.";
+  let description = [{
+    One step of `spmd.all_pairs`, or with `backward` of `spmd.attention_backward`, on blocks that begin at
+    `at`: one global index for each batch dim, then of the query and the key. Operands: query, key, value
+    (perhaps), `rows` (lse, delta, dout; backward only), extras; then the state, which is read and written:
+
+        softmax   max (b, q), sum (b, q), acc (b, q, e): of all keys so far, acc = Σ exp(score - max) * weight * value
+        sum       acc;   max, min: the extreme so far;   top_k: scores and keys (i32), best first
+        backward  dquery, dkey, dvalue, then dextras: gradients are added
+
+    A state starts with -inf, 0, 0; 0; -inf, +inf; -inf and the largest i32; 0. `maps` has one map for each operand and each
+    state. State is of the accumulator type and has e (of dquery and dkey: d) as its last dim, if at all. Regions are those of the op it
+    came from; their arguments are tensors without dims, or scalars once lowered.
+    ```mlir
+    %m1, %l1, %acc1 = spmd.pair_step softmax ins(%q, %k, %v : ...) at (%zero, %i, %j) outs(%m, %l, %acc : ...)
+        maps [...] score {...} -> tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32x16xf32>
+    ```
+  }];
+  let arguments = (ins Spmd_PairCombine:$combine, UnitAttr:$backward, AnyShaped:$query, AnyShaped:$key,
+                       Optional<AnyShaped>:$value, Variadic<AnyShaped>:$rows, Variadic<AnyShaped>:$extras,
+                       Variadic<Index>:$at, Variadic<AnyShaped>:$inits, AffineMapArrayAttr:$maps,
+                       OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$pair, SizedRegion<1>:$score, AnyRegion:$weight, AnyRegion:$slope);
+  let assemblyFormat = [{
+    $combine (`backward` $backward^)? `ins` `(` $query `,` $key (`,` $value^)? `:` type($query) `,` type($key) (`,` type($value)^)? `)`
+    (`rows` `(` $rows^ `:` type($rows) `)`)? (`extras` `(` $extras^ `:` type($extras) `)`)?
+    `at` `(` $at `)` `outs` `(` $inits `:` type($inits) `)` `maps` $maps attr-dict
+    (`pair` $pair^)? `score` $score (`weight` $weight^)? (`slope` $slope^)? (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    /// Query, key, value, rows and extras: the operands that `maps` begins with.
+    ::llvm::SmallVector<::mlir::Value> getShapedInputs();
+    ::mlir::AffineMap getMap(int64_t number) { return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue(); }
+    ::mlir::AffineMap getInitMap(int64_t init) { return getMap(getMaps().size() - getInits().size() + init); }
+    int64_t getNumBatchDims() { return getMap(0).getNumDims() - 4; }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
