@@ -77,7 +77,8 @@ bitcastConvertRule(stablehlo::BitcastConvertOp op) {
   return rule;
 }
 
-/// Each operand with its result, apart from the others.
+/// Each operand with its result, apart from the others: one axis may cut all of
+/// them.
 static FailureOr<ShardingRule>
 optimizationBarrierRule(stablehlo::OptimizationBarrierOp op) {
   ShardingRule rule;
@@ -85,6 +86,8 @@ optimizationBarrierRule(stablehlo::OptimizationBarrierOp op) {
     rule.operands.push_back(newFactors(rule, shapeOf(operand)));
     rule.results.push_back(rule.operands.back());
   }
+  for (Factor &factor : rule.factors)
+    factor.travels = op->getNumOperands() > 1;
   return rule;
 }
 
