@@ -11,6 +11,7 @@
 
 #include "mlir/Pass/PassOptions.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <string>
 
 namespace mlir {
@@ -31,6 +32,9 @@ struct CpuKernelOptions {
   /// Fusion, arena and generated loop nests; without, every op is lowered by
   /// upstream's plain loops (the reference that tests compare with).
   bool optimize = true;
+  /// Adds the passes of whoever knows the other ops, when all are on buffers and
+  /// before kernels are made of them.
+  std::function<void(mlir::OpPassManager &)> onBuffers;
 };
 
 /// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
@@ -55,6 +59,9 @@ void buildCpuKernelPipeline(mlir::OpPassManager &pm,
 
 /// Dialects and external models that the pipelines need.
 void registerCpuKernelDialects(mlir::DialectRegistry &registry);
+
+/// Lets bufferization take `spmd.pair_step`; part of the above.
+void registerPairStepModel(mlir::DialectRegistry &registry);
 
 /// Makes `--spmd-cpu-kernels` known to the command line.
 void registerCpuKernelPipelines();

@@ -151,4 +151,19 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
                            "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
 }
 
+def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp"> {
+  let summary = "Turn steps of attention and its like on buffers into tiled loops of vectors.";
+  let description = [{
+    Before: `spmd.pair_step` on memrefs. After: loops over tiles of keys and queries, with contractions on register
+    tiles and scratch of one tile (`memref.alloc`, to be planned). Refuses: a depth or feature of unknown size, a state whose
+    depth or feature is not its last dim.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "Bits of a vector register: 128, 256 or 512.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
+                           "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
+}
+
 #endif // SHARDC_KERNELGEN_PASSES_TD

@@ -153,8 +153,8 @@ static Value pointerOf(Arith &arith, Value memref, Quantity offset,
 }
 
 /// The access of `memref` through `map`, whose dim i is our dim `dims[i]`.
-static Access accessOf(Arith &arith, Value memref, AffineMap map,
-                       ArrayRef<int> dims, size_t count) {
+Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
+                size_t count) {
   auto type = cast<MemRefType>(memref.getType());
   Access access;
   access.element = type.getElementType();

@@ -93,6 +93,11 @@ struct Schedule {
   int64_t block = 1;
 };
 
+/// The access of `memref`, strided, through `map`, which is linear and whose dim
+/// i is dim `dims[i]` of `count`.
+Access accessOf(Arith &arith, mlir::Value memref, mlir::AffineMap map,
+                llvm::ArrayRef<int> dims, size_t count);
+
 /// Describes `main` (and `epilogue`, which reads main's only output
 /// elementwise) on memrefs. Fails where an index is not linear, an element type
 /// has no vector, or the body holds what is not elementwise. Emits strides and

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -89,17 +90,24 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   if (options.optimize) {
     pm.addNestedPass<func::FuncOp>(createRotateBuffersPass());
     pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
+    if (options.onBuffers)
+      options.onBuffers(pm);
   }
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
+  GeneratePairKernelsPassOptions pairs;
+  pairs.vectorBits = bits;
   if (options.optimize) {
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
+    pm.addPass(createGeneratePairKernelsPass(pairs));
     // After the kernels: their scratch is planned like any buffer.
     PlanArenaPassOptions arena;
     arena.entry = options.entry;
     pm.addPass(createPlanArenaPass(arena));
+  } else {
+    pm.addPass(createGeneratePairKernelsPass(pairs));
   }
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
@@ -147,7 +155,8 @@ void registerCpuKernelDialects(DialectRegistry &registry) {
               bufferization::BufferizationDialect, cf::ControlFlowDialect,
               complex::ComplexDialect, func::FuncDialect, linalg::LinalgDialect,
               LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+              scf::SCFDialect, spmd::SpmdDialect, tensor::TensorDialect,
+              vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
@@ -160,6 +169,7 @@ void registerCpuKernelDialects(DialectRegistry &registry) {
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
+  registerPairStepModel(registry);
 }
 
 namespace {

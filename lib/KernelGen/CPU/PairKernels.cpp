@@ -1,0 +1,815 @@
+//===- PairKernels.cpp - Blocks of queries against blocks of keys ---------===//
+//
+// For each tile of keys, packed once with keys along the lanes, all queries
+// pass by in tiles of a few dozen rows: scores are a contraction into scratch
+// of one tile, then row by row what becomes of them, then a contraction with
+// the values into the state. No scratch is larger than a tile. Rows that the
+// band leaves out of a tile of keys are not visited.
+//
+//===----------------------------------------------------------------------===//
+#include "PairKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/KernelGen/Passes.h"
+#include "llvm/Support/MathExtras.h"
+#include <functional>
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_GENERATEPAIRKERNELSPASS
+#include "shardc/KernelGen/Passes.h.inc"
+} // namespace shardc
+
+using namespace shardc;
+using namespace shardc::cpu;
+using spmd::PairCombine;
+
+namespace {
+
+/// One tile of scores: rows [q0, q0 + rows) and keys [k0, k0 + keys).
+struct Tile {
+  Quantity q0, rows, k0, keys;
+};
+
+class PairEmitter {
+public:
+  PairEmitter(OpBuilder &b, spmd::PairStepOp op, ValueRange operands,
+              FloatType type, unsigned bits)
+      : b(b), loc(op.getLoc()), op(op), code(b, op.getLoc(), type, bits),
+        arith(code.arith), type(type), lanes(code.lanes) {
+    auto [first, count] = op.getODSOperandIndexAndLength(5);
+    start = operands.slice(first, count);
+    for (auto [operand, mine] : llvm::zip(op->getOperands(), operands))
+      if (isa<ShapedType>(mine.getType()))
+        tensors.push_back(mine);
+  }
+
+  void emit();
+  VectorCode &vectorCode() { return code; }
+
+private:
+  // Tensors and where the loops stand.
+  Access tensor(Value memref, AffineMap map) {
+    SmallVector<int> same = llvm::to_vector(llvm::seq<int>(0, numDims));
+    return accessOf(arith, memref, map, same, numDims);
+  }
+  Value pointer(const Access &access, ArrayRef<std::pair<int, Quantity>> at);
+  /// `access` as a matrix over dims `row` and `column`, at the batch of now.
+  Matrix matrix(const Access &access, int row, int column, Quantity first);
+  /// The matrix itself if it is of our type with columns side by side, else a
+  /// copy in `scratch` with rows `pitch` long.
+  Matrix natural(const Matrix &from, Value scratch, Quantity rows,
+                 Quantity columns, int64_t pitch);
+  bool isNatural(const Access &access, int column) {
+    return access.element == type && access.coef[column].is(1);
+  }
+  /// A copy with room for tiles is needed.
+  Value scratchFor(const Access &access, int column, int64_t rows,
+                   int64_t pitch) {
+    return isNatural(access, column) ? Value()
+                                     : code.scratch(Quantity::of(rows * pitch));
+  }
+
+  void loops(ArrayRef<int> dims, llvm::function_ref<void()> body);
+  void keyTile(Value k0);
+  void queryTile(const Tile &tile);
+  void forwardRow(const Tile &tile, Value row);
+  void backwardRow(const Tile &tile, Value row);
+  void topK(const Tile &tile, Value row, ArrayRef<Value> scores);
+
+  /// Lanes of vector `vector` in which this row meets a key; null: all.
+  Value maskOf(const Tile &tile, Value row, int64_t vector);
+  /// An element of each extra, then the positions.
+  SmallVector<Value> surroundings(const Tile &tile, Value row, int64_t vector);
+  Value extra(const Access &access, const Tile &tile, Value row,
+              int64_t vector);
+  Value evaluate(Region &region, ArrayRef<Value> first,
+                 ArrayRef<Value> surroundings, unsigned result = 0);
+  Value toI32(Value index) {
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
+  }
+  Value cell(Value scratch, Value row, int64_t vector) {
+    Quantity offset =
+        arith.add(arith.mul(Quantity::of(row), Quantity::of(keysOfTile)),
+                  Quantity::of(vector * lanes));
+    return code.pointerAt(scratch, type, offset);
+  }
+  Value row1(Value scratch, Value row) {
+    return code.pointerAt(scratch, type, Quantity::of(row));
+  }
+
+  OpBuilder &b;
+  Location loc;
+  spmd::PairStepOp op;
+  ValueRange start; // where the blocks begin
+  SmallVector<Value> tensors;
+  VectorCode code;
+  Arith &arith;
+  FloatType type;
+  int64_t lanes;
+
+  int numDims = 0, q = 0, k = 0, d = 0, e = 0;
+  SmallVector<Quantity> sizes;
+  SmallVector<Quantity> position; // of the batch dims
+  Access query, key, value;
+  SmallVector<Access> rows, extras, states;
+  int64_t rowsOfTile = 48, keysOfTile = 128;
+  int64_t vectors = 8; // of a row of a tile
+  Value keysPacked, valuesPacked, keyCopy, valueCopy, queryCopy, gradientCopy;
+  Value scores, gradients, scale, keySums, valueSums;
+  Matrix keyRows, valueRows; // of the key tile, natural
+  bool backward = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+Value PairEmitter::pointer(const Access &access,
+                           ArrayRef<std::pair<int, Quantity>> at) {
+  Quantity offset = Quantity::of(0);
+  for (int dim : llvm::seq(q))
+    offset = arith.add(offset, arith.mul(position[dim], access.coef[dim]));
+  for (auto &[dim, index] : at)
+    offset = arith.add(offset, arith.mul(index, access.coef[dim]));
+  return code.pointerAt(access.pointer, access.element, offset);
+}
+
+Matrix PairEmitter::matrix(const Access &access, int row, int column,
+                           Quantity first) {
+  return {pointer(access, {{row, first}}), access.element, access.coef[row],
+          access.coef[column]};
+}
+
+Matrix PairEmitter::natural(const Matrix &from, Value scratch, Quantity rows,
+                            Quantity columns, int64_t pitch) {
+  if (!scratch)
+    return from;
+  code.copy(from, scratch, rows, columns, pitch, /*padRows=*/0,
+            /*transposed=*/false);
+  return {scratch, type, Quantity::of(pitch), Quantity::of(1)};
+}
+
+void PairEmitter::loops(ArrayRef<int> dims, llvm::function_ref<void()> body) {
+  if (dims.empty())
+    return body();
+  code.loop(Quantity::of(0), sizes[dims.front()], 1, [&](Value index) {
+    position[dims.front()] = Quantity::of(index);
+    loops(dims.drop_front(), body);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of scores
+//===----------------------------------------------------------------------===//
+
+static Value indices(OpBuilder &b, Location loc, int64_t first, int64_t lanes) {
+  SmallVector<int32_t> values;
+  for (int64_t lane : llvm::seq(lanes))
+    values.push_back(first + lane);
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  return arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(values)));
+}
+
+Value PairEmitter::maskOf(const Tile &tile, Value row, int64_t vector) {
+  auto lower = op.getBandLower(), upper = op.getBandUpper();
+  bool whole = tile.keys.is(keysOfTile);
+  if (whole && !lower && !upper)
+    return {};
+  Value lane = indices(b, loc, vector * lanes, lanes);
+  auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
+    Value all = code.splat(toI32(bound), lanes);
+    return arith::CmpIOp::create(b, loc, predicate, lane, all);
+  };
+  // The query, seen from the tile's first key.
+  Quantity from = arith.sub(
+      arith.add(arith.add(tile.q0, Quantity::of(row)),
+                Quantity::of(start[q])),
+      arith.add(tile.k0, Quantity::of(start[k])));
+  Value last = arith.get(arith.sub(tile.keys, Quantity::of(1)));
+  if (upper)
+    last = arith::MinSIOp::create(
+        b, loc, last, arith.get(arith.add(from, Quantity::of(int64_t(*upper)))));
+  Value mask = compare(arith::CmpIPredicate::sle, last);
+  if (!lower)
+    return mask;
+  Value first = arith.get(arith.add(from, Quantity::of(int64_t(*lower))));
+  return arith::AndIOp::create(b, loc, mask,
+                               compare(arith::CmpIPredicate::sge, first));
+}
+
+/// One element of an extra for each lane, or for all if it does not have keys.
+Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
+                         int64_t vector) {
+  Quantity at = arith.add(tile.q0, Quantity::of(row));
+  Type element = access.element, memory = element;
+  if (element.isInteger(1))
+    memory = b.getI8Type();
+  unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  Value loaded;
+  if (!access.usesDim(k)) {
+    loaded = LLVM::LoadOp::create(b, loc, memory, pointer(access, {{q, at}}), bytes);
+  } else {
+    auto shape = VectorType::get({lanes}, memory);
+    Quantity first = arith.add(tile.k0, Quantity::of(vector * lanes));
+    if (access.coef[k].is(1)) {
+      Value from = pointer(access, {{q, at}, {k, first}});
+      if (tile.keys.is(keysOfTile)) {
+        loaded = LLVM::LoadOp::create(b, loc, shape, from, bytes);
+      } else {
+        Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(shape));
+        Value mask = code.firstLanes(arith.sub(tile.keys, Quantity::of(vector * lanes)));
+        loaded = LLVM::MaskedLoadOp::create(b, loc, shape, from, mask, zero, bytes);
+      }
+    } else {
+      SmallVector<Value> elements;
+      Value last = arith.get(arith.sub(tile.keys, Quantity::of(1)));
+      for (int64_t lane : llvm::seq(lanes)) {
+        Quantity index = Quantity::of(vector * lanes + lane);
+        if (!tile.keys.fixed || *tile.keys.fixed <= vector * lanes + lane)
+          index = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(index), last)));
+        Value from = pointer(access, {{q, at}, {k, arith.add(tile.k0, index)}});
+        elements.push_back(LLVM::LoadOp::create(b, loc, memory, from, bytes));
+      }
+      loaded = vector::FromElementsOp::create(b, loc, shape, elements);
+    }
+  }
+  if (!element.isInteger(1))
+    return loaded;
+  Type bits = element;
+  if (auto shape = dyn_cast<VectorType>(loaded.getType()))
+    bits = VectorType::get(shape.getShape(), element);
+  return arith::TruncIOp::create(b, loc, bits, loaded);
+}
+
+SmallVector<Value> PairEmitter::surroundings(const Tile &tile, Value row, int64_t vector) {
+  // What no region reads is dead and goes with the next clean-up.
+  SmallVector<Value> values;
+  for (const Access &access : extras)
+    values.push_back(extra(access, tile, row, vector));
+  for (int dim : llvm::seq(q))
+    values.push_back(toI32(arith.get(arith.add(Quantity::of(start[dim]), position[dim]))));
+  Quantity at = arith.add(tile.q0, Quantity::of(row));
+  values.push_back(toI32(arith.get(arith.add(Quantity::of(start[q]), at))));
+  Quantity first = arith.add(tile.k0, Quantity::of(start[k]));
+  Value base = code.splat(toI32(arith.get(first)), lanes);
+  values.push_back(arith::AddIOp::create(b, loc, base, indices(b, loc, vector * lanes, lanes)));
+  return values;
+}
+
+Value PairEmitter::evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around, unsigned result) {
+  SmallVector<Value> arguments(first);
+  llvm::append_range(arguments, around);
+  Value value = evaluateBody(b, region.front(), arguments, lanes, [](int64_t) { return Value(); })[result];
+  return code.splat(value, lanes);
+}
+
+void PairEmitter::forwardRow(const Tile &tile, Value row) {
+  using Fold = VectorCode::Fold;
+  PairCombine kind = op.getCombine();
+  bool isSoftmax = kind == PairCombine::Softmax, isSum = kind == PairCombine::Sum;
+  double neutral = isSum ? 0 : kind == PairCombine::Min ? INFINITY : -INFINITY;
+  SmallVector<Value> line, weighted;
+  for (int64_t vector : llvm::seq(vectors)) {
+    Value raw = code.load(cell(scores, row, vector), type, lanes);
+    SmallVector<Value> around = surroundings(tile, row, vector);
+    Value score = evaluate(op.getScore(), raw, around);
+    if (Value mask = maskOf(tile, row, vector))
+      score = arith::SelectOp::create(b, loc, mask, score, code.number(neutral, lanes));
+    line.push_back(score);
+  }
+  auto total = [&](ArrayRef<Value> values, Fold fold) {
+    SmallVector<Value> level(values);
+    while (level.size() > 1) {
+      SmallVector<Value> next;
+      for (size_t i = 0; i + 1 < level.size(); i += 2)
+        next.push_back(code.combine(level[i], level[i + 1], fold));
+      if (level.size() % 2)
+        next.push_back(level.back());
+      level = next;
+    }
+    return code.fold(level.front(), fold);
+  };
+  Quantity at = arith.add(tile.q0, Quantity::of(row));
+  auto state = [&](int64_t number) { return pointer(states[number], {{q, at}}); };
+  if (kind == PairCombine::TopK)
+    return topK(tile, row, line);
+  if (kind == PairCombine::Max || kind == PairCombine::Min) {
+    Fold fold = kind == PairCombine::Max ? Fold::Max : Fold::Min;
+    Value old = code.load(state(0), type, 1);
+    code.store(code.combine(total(line, fold), old, fold), state(0));
+    return;
+  }
+  if (isSum && !op.getValue()) {
+    Value old = code.load(state(0), type, 1);
+    code.store(arith::AddFOp::create(b, loc, old, total(line, Fold::Sum)), state(0));
+    return;
+  }
+  if (isSoftmax) {
+    Value old = code.load(state(0), type, 1);
+    // A row with NaN has NaN in its sum; its maximum does not matter.
+    Value most = code.greater(total(line, Fold::Max), old);
+    code.store(most, state(0));
+    // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
+    Value lowest = code.number(-INFINITY, 1);
+    Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, lowest);
+    Value base = arith::SelectOp::create(b, loc, none, code.number(0, 1), most);
+    Value factor = code.power(arith::SubFOp::create(b, loc, old, base));
+    code.store(factor, row1(scale, row));
+    Value bases = code.splat(base, lanes);
+    for (Value &score : line)
+      score = code.power(arith::SubFOp::create(b, loc, score, bases));
+    Value sum = code.multiplyAdd(code.load(state(1), type, 1), factor, total(line, Fold::Sum));
+    code.store(sum, state(1));
+  }
+  for (int64_t vector : llvm::seq(vectors)) {
+    Value weight = line[vector];
+    if (!op.getWeight().empty())
+      weight = evaluate(op.getWeight(), weight, surroundings(tile, row, vector));
+    code.store(weight, cell(scores, row, vector));
+  }
+}
+
+/// Puts what is better than the last of this row's list into it.
+void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
+  Quantity at = arith.add(tile.q0, Quantity::of(row));
+  Value best = pointer(states[0], {{q, at}}), keys = pointer(states[1], {{q, at}});
+  Type i32 = b.getI32Type();
+  auto scoreAt = [&](Value place) { return code.pointerAt(best, type, arith.mul(Quantity::of(place), states[0].coef[e])); };
+  auto keyAt = [&](Value place) { return code.pointerAt(keys, i32, arith.mul(Quantity::of(place), states[1].coef[e])); };
+  Value one = arith.index(1);
+  Value last = arith.get(arith.sub(sizes[e], Quantity::of(1)));
+  auto isBetter = [&](Value score, Value number, Value otherScore, Value otherNumber) -> Value {
+    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, score, otherScore);
+    Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, score, otherScore);
+    Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, otherNumber);
+    return arith::OrIOp::create(b, loc, above, arith::AndIOp::create(b, loc, same, lower));
+  };
+  for (int64_t vector : llvm::seq(vectors))
+    code.store(line[vector], cell(scores, row, vector));
+  for (int64_t vector : llvm::seq(vectors)) {
+    // Most vectors hold nothing that is better.
+    Value worst = code.splat(code.load(scoreAt(last), type, 1), lanes);
+    Value mayEnter = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, line[vector], worst);
+    if (Value mask = maskOf(tile, row, vector))
+      mayEnter = arith::AndIOp::create(b, loc, mayEnter, mask);
+    Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, mayEnter);
+    auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    Quantity count = arith.sub(tile.keys, Quantity::of(vector * lanes));
+    Value upTo = arith::MinSIOp::create(b, loc, arith.get(count), arith.index(lanes));
+    auto lane = scf::ForOp::create(b, loc, arith.index(0), upTo, one);
+    b.setInsertionPointToStart(lane.getBody());
+    Value score = code.load(code.pointerAt(cell(scores, row, vector), type, Quantity::of(lane.getInductionVar())), type, 1);
+    Quantity index = arith.add(arith.add(tile.k0, Quantity::of(start[k])),
+                               arith.add(Quantity::of(vector * lanes), Quantity::of(lane.getInductionVar())));
+    Value number = toI32(arith.get(index));
+    Value enters = isBetter(score, number, code.load(scoreAt(last), type, 1), LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
+    auto insert = scf::IfOp::create(b, loc, enters, /*withElseRegion=*/false);
+    b.setInsertionPoint(insert.thenBlock()->getTerminator());
+    // From the end, worse ones move down.
+    auto shift = scf::WhileOp::create(
+        b, loc, TypeRange(b.getIndexType()), ValueRange(last),
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value place = args[0], zero = arith.index(0);
+          Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, place, zero);
+          Value before = arith::SelectOp::create(b, loc, inside, arith::SubIOp::create(b, loc, place, one), zero);
+          Value better = isBetter(score, number, code.load(scoreAt(before), type, 1), LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4));
+          scf::ConditionOp::create(b, loc, arith::AndIOp::create(b, loc, inside, better), args);
+        },
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value place = args[0];
+          Value before = arith::SubIOp::create(b, loc, place, one);
+          code.store(code.load(scoreAt(before), type, 1), scoreAt(place));
+          LLVM::StoreOp::create(b, loc, LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4), keyAt(place), 4);
+          scf::YieldOp::create(b, loc, before);
+        });
+    Value place = shift.getResult(0);
+    code.store(score, scoreAt(place));
+    LLVM::StoreOp::create(b, loc, number, keyAt(place), 4);
+  }
+}
+
+void PairEmitter::backwardRow(const Tile &tile, Value row) {
+  Quantity at = arith.add(tile.q0, Quantity::of(row));
+  auto ofRow = [&](int64_t number) { return code.splat(code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1), lanes); };
+  Value lse = ofRow(0), delta = ofRow(1);
+  SmallVector<SmallVector<Value>> more(states.size() - 3);
+  for (int64_t vector : llvm::seq(vectors)) {
+    SmallVector<Value> around = surroundings(tile, row, vector);
+    Value raw = code.load(cell(scores, row, vector), type, lanes);
+    Value dp = code.load(cell(gradients, row, vector), type, lanes);
+    Value p = code.power(arith::SubFOp::create(b, loc, evaluate(op.getScore(), raw, around), lse));
+    Value mask = maskOf(tile, row, vector);
+    Value zero = code.number(0, lanes);
+    if (mask)
+      p = arith::SelectOp::create(b, loc, mask, p, zero);
+    Value weight = p;
+    if (!op.getWeight().empty()) {
+      weight = evaluate(op.getWeight(), p, around);
+      dp = evaluate(op.getWeight(), dp, around);
+      if (mask)
+        weight = arith::SelectOp::create(b, loc, mask, weight, zero);
+    }
+    code.store(weight, cell(scores, row, vector));
+    Value ds = arith::MulFOp::create(b, loc, p, arith::SubFOp::create(b, loc, dp, delta));
+    SmallVector<Value> arguments{ds, raw};
+    llvm::append_range(arguments, around);
+    SmallVector<Value> slopes = evaluateBody(b, op.getSlope().front(), arguments, lanes, [](int64_t) { return Value(); });
+    for (Value &slope : slopes) {
+      slope = code.splat(slope, lanes);
+      if (mask)
+        slope = arith::SelectOp::create(b, loc, mask, slope, zero);
+    }
+    code.store(slopes.front(), cell(gradients, row, vector));
+    for (auto [i, list] : llvm::enumerate(more))
+      list.push_back(slopes[i + 1]);
+  }
+  // Gradients of extras: by keys, or summed over them.
+  for (auto [i, list] : llvm::enumerate(more)) {
+    Access &state = states[i + 3];
+    if (!state.usesDim(k)) {
+      Value sum = list.front();
+      for (Value next : ArrayRef(list).drop_front())
+        sum = arith::AddFOp::create(b, loc, sum, next);
+      Value place = pointer(state, {{q, at}});
+      code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), code.fold(sum, VectorCode::Fold::Sum)), place);
+      continue;
+    }
+    for (auto [vector, value] : llvm::enumerate(list)) {
+      Quantity first = arith.add(tile.k0, Quantity::of(int64_t(vector) * lanes));
+      Quantity left = arith.sub(tile.keys, Quantity::of(int64_t(vector) * lanes));
+      if (state.coef[k].is(1)) {
+        Value place = pointer(state, {{q, at}, {k, first}});
+        Value mask = tile.keys.is(keysOfTile) ? Value() : code.firstLanes(left);
+        code.store(arith::AddFOp::create(b, loc, code.load(place, type, lanes, mask), value), place, mask);
+        continue;
+      }
+      Value upTo = arith::MinSIOp::create(b, loc, arith.get(left), arith.index(lanes));
+      // Through the row's scratch, which nothing reads any more.
+      Value spill = cell(scale, arith.index(0), 0);
+      code.store(value, spill);
+      code.loop(Quantity::of(0), Quantity::of(upTo), 1, [&](Value lane) {
+        Value place = pointer(state, {{q, at}, {k, arith.add(first, Quantity::of(lane))}});
+        Value term = code.load(code.pointerAt(spill, type, Quantity::of(lane)), type, 1);
+        code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), term), place);
+      });
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void PairEmitter::queryTile(const Tile &tile) {
+  using Start = Contraction::Start;
+  Matrix queries = natural(matrix(query, q, d, tile.q0), queryCopy, tile.rows, sizes[d], sizes[d].orElse(0));
+  Matrix packed{keysPacked, type, Quantity::of(keysOfTile), Quantity::of(1)};
+  Matrix scoreTile{scores, type, Quantity::of(keysOfTile), Quantity::of(1)};
+  Contraction product;
+  product.a = queries;
+  product.b = packed;
+  product.c = scoreTile;
+  product.rows = tile.rows;
+  product.reductions = sizes[d];
+  product.columns = Quantity::of(keysOfTile);
+  product.pair = op.getPair().empty() ? nullptr : &op.getPair();
+  code.contract(product);
+  Matrix gradientTile{gradients, type, Quantity::of(keysOfTile), Quantity::of(1)};
+  Matrix douts;
+  if (backward) {
+    douts = natural(matrix(rows[2], q, e, tile.q0), gradientCopy, tile.rows, sizes[e], sizes[e].orElse(0));
+    Contraction dp;
+    dp.a = douts;
+    dp.b = {valuesPacked, type, Quantity::of(keysOfTile), Quantity::of(1)};
+    dp.c = gradientTile;
+    dp.rows = tile.rows;
+    dp.reductions = sizes[e];
+    dp.columns = Quantity::of(keysOfTile);
+    code.contract(dp);
+  }
+  code.loop(Quantity::of(0), tile.rows, 1, [&](Value row) {
+    if (backward)
+      backwardRow(tile, row);
+    else
+      forwardRow(tile, row);
+  });
+  if (!backward) {
+    if (!op.getValue())
+      return;
+    bool isSoftmax = op.getCombine() == PairCombine::Softmax;
+    Access &acc = states[isSoftmax ? 2 : 0];
+    Contraction sum;
+    sum.a = scoreTile;
+    sum.b = valueRows;
+    sum.c = matrix(acc, q, e, tile.q0);
+    sum.rows = tile.rows;
+    sum.reductions = tile.keys;
+    sum.columns = sizes[e];
+    sum.start = isSoftmax ? Start::Scaled : Start::Memory;
+    sum.scale = scale;
+    return code.contract(sum);
+  }
+  auto across = [](const Matrix &m) { return Matrix{m.pointer, m.element, m.column, m.row}; };
+  Contraction dv;
+  dv.a = across(scoreTile);
+  dv.b = douts;
+  dv.c = {valueSums, type, sizes[e], Quantity::of(1)};
+  dv.rows = Quantity::of(keysOfTile);
+  dv.reductions = tile.rows;
+  dv.columns = sizes[e];
+  dv.start = Start::Memory;
+  code.contract(dv);
+  Contraction dk = dv;
+  dk.a = across(gradientTile);
+  dk.b = queries;
+  dk.c = {keySums, type, sizes[d], Quantity::of(1)};
+  dk.columns = sizes[d];
+  code.contract(dk);
+  Contraction dq;
+  dq.a = gradientTile;
+  dq.b = keyRows;
+  dq.c = matrix(states[0], q, d, tile.q0);
+  dq.rows = tile.rows;
+  dq.reductions = tile.keys;
+  dq.columns = sizes[d];
+  dq.start = Start::Memory;
+  code.contract(dq);
+}
+
+void PairEmitter::keyTile(Value k0) {
+  Quantity first = Quantity::of(k0), keys = Quantity::of(keysOfTile);
+  if (!sizes[k].fixed || *sizes[k].fixed % keysOfTile != 0)
+    keys = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(arith.sub(sizes[k], first)), arith.index(keysOfTile))));
+  // Queries that meet any of these keys.
+  Quantity from = Quantity::of(0), to = sizes[q];
+  Value zero = arith.index(0);
+  auto distance = [&](Quantity key) {
+    Quantity global = arith.add(key, Quantity::of(start[k]));
+    return arith.sub(global, Quantity::of(start[q]));
+  };
+  if (auto upper = op.getBandUpper())
+    from = Quantity::of(Value(arith::MaxSIOp::create(b, loc, zero, arith.get(arith.sub(distance(first), Quantity::of(int64_t(*upper)))))));
+  if (auto lower = op.getBandLower())
+    to = Quantity::of(Value(arith::MinSIOp::create(
+        b, loc, arith.get(to), arith.get(arith.sub(distance(arith.add(first, keys)), Quantity::of(int64_t(*lower)))))));
+  auto body = [&] {
+    Matrix keyMatrix = matrix(key, k, d, first);
+    code.copy(keyMatrix, keysPacked, keys, sizes[d], keysOfTile, 0, /*transposed=*/true);
+    if (backward) {
+      keyRows = natural(keyMatrix, keyCopy, keys, sizes[d], sizes[d].orElse(0));
+      code.copy(matrix(value, k, e, first), valuesPacked, keys, sizes[e], keysOfTile, 0, /*transposed=*/true);
+      for (auto [sums, columns] : {std::pair(keySums, sizes[d]), std::pair(valueSums, sizes[e])})
+        code.loop(Quantity::of(0), Quantity::of(llvm::alignTo(keysOfTile * *columns.fixed, lanes)), lanes,
+                  [&, sums = sums](Value i) { code.store(code.number(0, lanes), code.pointerAt(sums, type, Quantity::of(i))); });
+    } else if (op.getValue()) {
+      valueRows = natural(matrix(value, k, e, first), valueCopy, keys, sizes[e], sizes[e].orElse(0));
+    }
+    SmallVector<int> inner;
+    for (int dim : llvm::seq(q))
+      if (!key.usesDim(dim) && !(op.getValue() && value.usesDim(dim)))
+        inner.push_back(dim);
+    loops(inner, [&] {
+      auto queries = scf::ForOp::create(b, loc, arith.get(from), arith.get(to), arith.index(rowsOfTile));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(queries.getBody());
+      Quantity q0 = Quantity::of(queries.getInductionVar());
+      Quantity rowCount = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(arith.sub(to, q0)), arith.index(rowsOfTile))));
+      if (from.is(0) && to.fixed && *to.fixed % rowsOfTile == 0)
+        rowCount = Quantity::of(rowsOfTile);
+      queryTile({q0, rowCount, first, keys});
+    });
+    if (!backward)
+      return;
+    for (auto [number, sums, column] : {std::tuple(1, keySums, d), std::tuple(2, valueSums, e)}) {
+      Access &state = states[number];
+      code.loop(Quantity::of(0), keys, 1, [&, sums = sums, column = column](Value row) {
+        Value to = pointer(state, {{k, arith.add(first, Quantity::of(row))}});
+        Value from = code.pointerAt(sums, type, arith.mul(Quantity::of(row), sizes[column]));
+        auto add = [&](Quantity at, Value mask) {
+          Value place = code.pointerAt(to, type, at);
+          Value sum = arith::AddFOp::create(b, loc, code.load(place, type, lanes, mask), code.load(code.pointerAt(from, type, at), type, lanes, mask));
+          code.store(sum, place, mask);
+        };
+        int64_t whole = *sizes[column].fixed / lanes * lanes;
+        code.loop(Quantity::of(0), Quantity::of(whole), lanes, [&](Value at) { add(Quantity::of(at), {}); });
+        if (whole < *sizes[column].fixed)
+          add(Quantity::of(whole), code.firstLanes(Quantity::of(*sizes[column].fixed - whole)));
+      });
+    }
+  };
+  if (!op.getBandLower() && !op.getBandUpper())
+    return body();
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith.get(from), arith.get(to));
+  auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  body();
+}
+
+void PairEmitter::emit() {
+  backward = op.getBackward();
+  numDims = op.getMap(0).getNumDims();
+  q = numDims - 4, k = numDims - 3, d = numDims - 2, e = numDims - 1;
+  sizes.assign(numDims, Quantity::of(1));
+  SmallVector<bool> known(numDims, false);
+  SmallVector<Access> all;
+  for (auto [number, memref] : llvm::enumerate(tensors)) {
+    AffineMap map = op.getMap(number);
+    all.push_back(tensor(memref, map));
+    auto shape = cast<MemRefType>(memref.getType());
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+      if (!shape.isDynamicDim(i))
+        sizes[dim] = Quantity::of(shape.getDimSize(i));
+      else if (!known[dim])
+        sizes[dim] = Quantity::of(Value(memref::DimOp::create(b, loc, memref, i)));
+      known[dim] = true;
+    }
+  }
+  auto next = all.begin();
+  query = *next++;
+  key = *next++;
+  if (op.getValue())
+    value = *next++;
+  for ([[maybe_unused]] Value row : op.getRows())
+    rows.push_back(*next++);
+  for ([[maybe_unused]] Value extra : op.getExtras())
+    extras.push_back(*next++);
+  states.assign(next, all.end());
+  position.assign(q, Quantity::of(0));
+
+  // Short blocks need no long tiles.
+  if (sizes[k].fixed)
+    keysOfTile = std::clamp<int64_t>(llvm::alignTo(*sizes[k].fixed, lanes), lanes, keysOfTile);
+  vectors = keysOfTile / lanes;
+  if (sizes[q].fixed)
+    rowsOfTile = std::clamp<int64_t>(*sizes[q].fixed, 1, rowsOfTile);
+  scores = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
+  keysPacked = code.scratch(arith.mul(sizes[d], Quantity::of(keysOfTile)));
+  scale = code.scratch(Quantity::of(std::max(rowsOfTile, keysOfTile)));
+  // Where copies are needed, whole rows of them.
+  int64_t depth = sizes[d].orElse(0), feature = sizes[e].orElse(0);
+  auto roomFor = [&](int64_t count) { return llvm::alignTo(count, lanes) + lanes; };
+  if (!isNatural(query, d) && !(query.element == type && !backward))
+    queryCopy = code.scratch(Quantity::of(roomFor(rowsOfTile * depth)));
+  if (backward) {
+    gradients = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
+    valuesPacked = code.scratch(Quantity::of(feature * keysOfTile));
+    keySums = code.scratch(Quantity::of(roomFor(keysOfTile * depth)));
+    valueSums = code.scratch(Quantity::of(roomFor(keysOfTile * feature)));
+    if (!isNatural(key, d))
+      keyCopy = code.scratch(Quantity::of(roomFor(keysOfTile * depth)));
+    if (!isNatural(rows[2], e))
+      gradientCopy = code.scratch(Quantity::of(roomFor(rowsOfTile * feature)));
+  } else if (op.getValue() && !isNatural(value, e)) {
+    valueCopy = code.scratch(Quantity::of(roomFor(keysOfTile * feature)));
+  }
+  SmallVector<int> outer;
+  for (int dim : llvm::seq(q))
+    if (key.usesDim(dim) || (op.getValue() && value.usesDim(dim)))
+      outer.push_back(dim);
+  loops(outer, [&] {
+    auto tiles = scf::ForOp::create(b, loc, arith.index(0), arith.get(sizes[k]), arith.index(keysOfTile));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(tiles.getBody());
+    keyTile(tiles.getInductionVar());
+  });
+}
+
+static bool isScalarRegion(Region &region) {
+  return region.empty() || llvm::all_of(region.getArgumentTypes(), [](Type type) { return type.isIntOrFloat(); });
+}
+
+static FloatType typeOf(spmd::PairStepOp op) {
+  if (cast<ShapedType>(op.getQuery().getType()).getElementType().isF64())
+    return Float64Type::get(op.getContext());
+  return Float32Type::get(op.getContext());
+}
+
+LogicalResult cpu::verifyPairStep(spmd::PairStepOp op) {
+  for (Region &region : op->getRegions())
+    if (!isScalarRegion(region))
+      return op.emitOpError() << "has a region on tensors; run --spmd-lower-to-linalg first";
+  for (Value operand : op->getOperands()) {
+    auto memref = dyn_cast<MemRefType>(operand.getType());
+    if (!memref && isa<ShapedType>(operand.getType()))
+      return op.emitOpError() << "is on tensors, expected buffers";
+    if (memref && (!memref.isStrided() || !memref.getElementType().isIntOrFloat()))
+      return op.emitOpError() << "has an operand of type " << memref << ", expected strided numbers";
+  }
+  FloatType type = typeOf(op);
+  // Rows of scratch are as long as depth and feature.
+  int64_t numDims = op.getMap(0).getNumDims();
+  SmallVector<Value> tensors = op.getShapedInputs();
+  llvm::append_range(tensors, op.getInits());
+  for (int64_t dim : {numDims - 2, numDims - 1}) {
+    bool isKnown = false, has = false;
+    for (auto [number, tensor] : llvm::enumerate(tensors))
+      for (auto [i, expr] : llvm::enumerate(op.getMap(number).getResults()))
+        if (cast<AffineDimExpr>(expr).getPosition() == dim) {
+          has = true;
+          isKnown |= !cast<ShapedType>(tensor.getType()).isDynamicDim(i);
+        }
+    if (has && !isKnown)
+      return op.emitOpError() << "has a " << (dim == numDims - 2 ? "depth" : "feature")
+                              << " of unknown size, expected a static one; do not cut that dim unevenly";
+  }
+  for (auto [i, init] : llvm::enumerate(op.getInits())) {
+    auto memref = cast<MemRefType>(init.getType());
+    bool isKeys = op.getCombine() == PairCombine::TopK && i == 1;
+    if (memref.getElementType() != type && !isKeys)
+      return op.emitOpError() << "has a state of type " << memref << ", expected " << type;
+    AffineMap map = op.getInitMap(i);
+    auto [strides, offset] = memref.getStridesAndOffset();
+    for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
+      if (int64_t(cast<AffineDimExpr>(expr).getPosition()) >= numDims - 2 && stride != 1)
+        return op.emitOpError() << "has a state of type " << memref << ", whose depth or feature is not its last dim";
+  }
+  return success();
+}
+
+int64_t cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
+                          ValueRange operands, Value pool,
+                          unsigned vectorBits) {
+  PairEmitter emitter(b, op, operands, typeOf(op), vectorBits);
+  emitter.vectorCode().pool = pool;
+  emitter.emit();
+  return emitter.vectorCode().used;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// True if one function can do the work of both.
+static bool areAlike(spmd::PairStepOp a, spmd::PairStepOp c) {
+  if (a->getOperandTypes() != c->getOperandTypes() ||
+      a->getPropertiesAsAttribute() != c->getPropertiesAsAttribute())
+    return false;
+  for (auto [x, y] : llvm::zip(a->getRegions(), c->getRegions()))
+    if (!OperationEquivalence::isRegionEquivalentTo(
+            &x, &y, OperationEquivalence::IgnoreLocations))
+      return false;
+  return true;
+}
+
+/// One function for `steps`, which are alike, and a call in place of each.
+static void outline(ArrayRef<spmd::PairStepOp> steps, StringRef name,
+                    unsigned vectorBits) {
+  spmd::PairStepOp first = steps.front();
+  auto function = first->getParentOfType<func::FuncOp>();
+  OpBuilder b(function);
+  Location loc = first.getLoc();
+  SmallVector<Type> types(first->getOperandTypes());
+  types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  auto callee = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+  callee.setPrivate();
+  callee->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  callee->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  Block *block = callee.addEntryBlock();
+  b.setInsertionPointToStart(block);
+  int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(), block->getArguments().back(), vectorBits);
+  func::ReturnOp::create(b, loc);
+  for (spmd::PairStepOp step : steps) {
+    b.setInsertionPoint(step);
+    Value scratch = memref::AllocOp::create(b, step.getLoc(), MemRefType::get({bytes}, b.getI8Type()), ValueRange(), b.getI64IntegerAttr(64));
+    SmallVector<Value> operands(step->getOperands());
+    operands.push_back(memref::CastOp::create(b, step.getLoc(), types.back(), scratch));
+    func::CallOp::create(b, step.getLoc(), callee, operands);
+    step.erase();
+  }
+}
+
+namespace {
+struct GeneratePairKernelsPass final
+    : shardc::impl::GeneratePairKernelsPassBase<GeneratePairKernelsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<SmallVector<spmd::PairStepOp>> kinds;
+    bool failed = false;
+    getOperation().walk([&](spmd::PairStepOp op) {
+      failed |= mlir::failed(verifyPairStep(op));
+      for (auto &kind : kinds)
+        if (areAlike(kind.front(), op))
+          return kind.push_back(op);
+      kinds.push_back({op});
+    });
+    if (failed)
+      return signalPassFailure();
+    for (auto [number, kind] : llvm::enumerate(kinds)) {
+      if (kind.size() > 1) {
+        outline(kind, ("__shardc_pair_step_" + Twine(number)).str(), vectorBits);
+        continue;
+      }
+      OpBuilder b(kind.front());
+      emitPairStep(b, kind.front(), kind.front()->getOperands(), {}, vectorBits);
+      kind.front().erase();
+    }
+  }
+};
+} // namespace

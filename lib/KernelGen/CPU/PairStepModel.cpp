@@ -1,0 +1,56 @@
+//===- PairStepModel.cpp - spmd.pair_step from tensors to buffers ---------===//
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/KernelGen/CPU.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+/// A step reads what goes in and changes its state in place.
+struct PairStepModel
+    : bufferization::DstBufferizableOpInterfaceExternalModel<PairStepModel,
+                                                             PairStepOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const bufferization::AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToElementwiseAccess(Operation *,
+                                     const bufferization::AnalysisState &,
+                                     ArrayRef<OpOperand *>) const {
+    return false;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      if (isa<TensorType>(operand.getType())) {
+        FailureOr<Value> buffer =
+            bufferization::getBuffer(rewriter, operand, options, state);
+        if (failed(buffer))
+          return failure();
+        operand = *buffer;
+      }
+      operands.push_back(operand);
+    }
+    OperationState next(op->getLoc(), op->getName(), operands, TypeRange(),
+                        op->getDiscardableAttrDictionary().getValue());
+    next.propertiesAttr = op->getPropertiesAsAttribute();
+    for (Region &region : op->getRegions())
+      next.addRegion()->takeBody(region);
+    auto onBuffers = cast<PairStepOp>(rewriter.create(next));
+    SmallVector<Value> results(onBuffers.getInits());
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
+    return success();
+  }
+};
+} // namespace
+
+void shardc::registerPairStepModel(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
+    PairStepOp::attachInterface<PairStepModel>(*context);
+  });
+}
