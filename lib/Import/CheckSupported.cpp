@@ -43,12 +43,10 @@ static LogicalResult checkOp(Operation *op) {
       return unsupported(op) << ": the program has " << replicas.getInt()
                              << " replicas; expected one, of as many partitions as the mesh has ranks";
   }
-  if (isa<sdy::ShardingGroupOp, sdy::PropagationBarrierOp>(op))
-    return unsupported(op) << "; constrain the values instead";
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known";
   Dialect *dialect = op->getDialect();
-  if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "spmd", "func"}, dialect->getNamespace()))
+  if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "solver", "spmd", "func"}, dialect->getNamespace()))
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
   if (isa<func::FuncOp>(op))
     return op->emitOpError() << "is inside a function";

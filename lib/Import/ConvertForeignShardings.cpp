@@ -83,6 +83,7 @@ private:
   FailureOr<sdy::TensorShardingAttr> convert(StringAttr text, Type type, Location loc, ArrayRef<int64_t> openDims = {});
   FailureOr<sdy::TensorShardingAttr> convertCall(CustomCallOp call, Type type);
   LogicalResult convertManual(func::CallOp call);
+  LogicalResult convertResults(Operation *op);
   LogicalResult convertSignature(func::FuncOp function);
 
   int64_t numRanks;
@@ -103,6 +104,7 @@ private:
   FailureOr<AttrT> read(DictionaryAttr attrs, StringRef name, Location loc);
   FailureOr<sdy::TensorShardingAttr> readOne(DictionaryAttr attrs, Location loc);
   LogicalResult convertManual(func::CallOp call);
+  LogicalResult convertTie(CustomCallOp call, DictionaryAttr attrs);
   LogicalResult convertOp(Operation *op);
 };
 
@@ -143,13 +145,16 @@ static void eraseUnused(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult HloConverter::read(StringAttr text, Location loc) {
-  if (known.contains(text))
-    return success();
-  HloSharding sharding;
-  std::string wrong = parseHloSharding(text, numRanks, sharding);
-  if (!wrong.empty())
-    return emitError(loc) << "unsupported: mhlo.sharding \"" << text.getValue() << "\": " << wrong;
-  known[text] = std::move(sharding);
+  for (StringRef part : splitHloTuple(text)) {
+    StringAttr name = builder.getStringAttr(part);
+    if (known.contains(name))
+      continue;
+    HloSharding sharding;
+    std::string wrong = parseHloSharding(part, numRanks, sharding);
+    if (!wrong.empty())
+      return emitError(loc) << "unsupported: mhlo.sharding \"" << part << "\": " << wrong;
+    known[name] = std::move(sharding);
+  }
   return success();
 }
 
@@ -195,6 +200,7 @@ FailureOr<sdy::TensorShardingAttr> HloConverter::convert(StringAttr text, Type t
     return emitError(loc) << "unsupported: mhlo.sharding \"" << text.getValue() << "\" on " << type
                           << ", expected tiles for " << tensor.getRank() << " dims";
   SmallVector<sdy::DimensionShardingAttr> dims;
+  bool isOpen = sharding.kind == HloSharding::Kind::Unknown;
   for (int64_t i = 0; i < tensor.getRank(); ++i) {
     SmallVector<StringAttr> names;
     if (isTiled)
@@ -202,7 +208,7 @@ FailureOr<sdy::TensorShardingAttr> HloConverter::convert(StringAttr text, Type t
     SmallVector<sdy::AxisRefAttr> refs;
     for (StringAttr name : names)
       refs.push_back(sdy::AxisRefAttr::get(context, name.getValue(), {}));
-    dims.push_back(sdy::DimensionShardingAttr::get(context, refs, /*isClosed=*/!llvm::is_contained(openDims, i), std::nullopt));
+    dims.push_back(sdy::DimensionShardingAttr::get(context, refs, /*isClosed=*/!isOpen && !llvm::is_contained(openDims, i), std::nullopt));
   }
   return sdy::TensorShardingAttr::get(context, FlatSymbolRefAttr::get(context, "mesh"), dims, {}, {}, sdy::ReductionKind::Sum);
 }
@@ -307,6 +313,30 @@ LogicalResult HloConverter::convertSignature(func::FuncOp function) {
   return success();
 }
 
+/// Shardings of an op's results, one or a tuple of them.
+LogicalResult HloConverter::convertResults(Operation *op) {
+  SmallVector<StringRef> texts = splitHloTuple(op->getAttrOfType<StringAttr>(kHloSharding));
+  op->removeAttr(kHloSharding);
+  if (op->getNumResults() == 0)
+    return success();
+  if (texts.size() == 1)
+    texts.assign(op->getNumResults(), texts.front());
+  if (texts.size() != op->getNumResults())
+    return op->emitError("has ") << texts.size() << " shardings in 'mhlo.sharding' for " << op->getNumResults() << " results";
+  SmallVector<sdy::TensorShardingAttr> shardings;
+  for (auto [text, result] : llvm::zip(texts, op->getResults())) {
+    // Inside a manual region this says that it is one.
+    if (known[builder.getStringAttr(text)].kind == HloSharding::Kind::Manual)
+      return success();
+    FailureOr<sdy::TensorShardingAttr> sharding = convert(builder.getStringAttr(text), result.getType(), op->getLoc());
+    if (failed(sharding))
+      return failure();
+    shardings.push_back(*sharding);
+  }
+  op->setAttr(sdy::kShardingAttr, sdy::TensorShardingPerValueAttr::get(context, shardings));
+  return success();
+}
+
 LogicalResult HloConverter::run() {
   SmallVector<func::CallOp> calls;
   SmallVector<CustomCallOp> asked;
@@ -338,17 +368,36 @@ LogicalResult HloConverter::run() {
       return failure();
   // Those at the edges of manual regions are gone by now.
   asked.clear();
-  module.walk([&](CustomCallOp call) {
-    if (call.getCallTargetName() == "Sharding" && call->hasAttrOfType<StringAttr>(kHloSharding))
+  SmallVector<Operation *> others;
+  module.walk([&](Operation *op) {
+    auto call = dyn_cast<CustomCallOp>(op);
+    if (!op->hasAttrOfType<StringAttr>(kHloSharding))
+      return;
+    if (call && call.getCallTargetName() == "Sharding")
       asked.push_back(call);
+    else if (!call || !call.getCallTargetName().starts_with("SPMD"))
+      others.push_back(op);
   });
+  for (Operation *op : others)
+    if (failed(convertResults(op)))
+      return failure();
   for (CustomCallOp call : asked) {
     if (!isOnOneTensor(call))
       return call.emitError("unsupported: @Sharding expects one tensor and gives it back");
     FailureOr<sdy::TensorShardingAttr> sharding = convertCall(call, call.getResult(0).getType());
     if (failed(sharding))
       return failure();
-    replaceByConstraint(call, *sharding);
+    const HloSharding &said = known[call->getAttrOfType<StringAttr>(kHloSharding)];
+    if (said.group) {
+      builder.setInsertionPointAfter(call);
+      sdy::ShardingGroupOp::create(builder, call.getLoc(), call.getResult(0), *said.group);
+    }
+    if (said.kind == HloSharding::Kind::Unknown) {
+      call.getResult(0).replaceAllUsesWith(call.getOperand(0));
+      call.erase();
+    } else {
+      replaceByConstraint(call, *sharding);
+    }
   }
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(convertSignature(function)))
@@ -395,7 +444,8 @@ FailureOr<sdy::TensorShardingAttr> SdyConverter::readOne(DictionaryAttr attrs, L
 }
 
 LogicalResult SdyConverter::convertManual(func::CallOp call) {
-  if (!call.getCallee().starts_with("xla.sdy.manual_computation_body"))
+  if (!call.getCallee().starts_with("xla.sdy.manual_computation_body") &&
+      !call.getCallee().starts_with("xla.sdy.inlinable_manual_computation_body"))
     return success();
   CustomCallOp enter, leave;
   for (Value operand : call.getOperands())
@@ -460,12 +510,53 @@ LogicalResult SdyConverter::convertOp(Operation *op) {
     replaceByConstraint(call, *sharding);
     return success();
   }
+  if (auto call = dyn_cast<CustomCallOp>(op);
+      call && llvm::is_contained({"xla.sdy.ShardingGroup", "xla.sdy.PropagationBarrier"}, call.getCallTargetName()))
+    return convertTie(call, attrs);
   auto list = read<sdy::TensorShardingPerValueAttr>(attrs, "xla.sdy.sharding", loc);
   if (failed(list))
     return failure();
   op->removeAttr(kFrontend);
   if (*list)
     op->setAttr(sdy::kShardingAttr, *list);
+  return success();
+}
+
+/// Groups and barriers.
+LogicalResult SdyConverter::convertTie(CustomCallOp call, DictionaryAttr attrs) {
+  builder.setInsertionPoint(call);
+  if (call.getNumOperands() != 1 || !isa<RankedTensorType>(call.getOperand(0).getType()))
+    return call.emitError("unsupported: @") << call.getCallTargetName() << " expects one tensor";
+  Value value = call.getOperand(0);
+  if (call.getCallTargetName() == "xla.sdy.ShardingGroup") {
+    FailureOr<Attribute> number = read<Attribute>(attrs, "xla.sdy.sharding_group_id", call.getLoc());
+    auto id = succeeded(number) ? dyn_cast_or_null<IntegerAttr>(*number) : IntegerAttr();
+    if (failed(number))
+      return failure();
+    if (!id)
+      return call.emitError("@") << call.getCallTargetName() << " expects a number as 'xla.sdy.sharding_group_id'";
+    sdy::ShardingGroupOp::create(builder, call.getLoc(), value, id.getInt());
+    for (Value result : call.getResults())
+      if (result.getType() == value.getType())
+        result.replaceAllUsesWith(value);
+    if (!call->use_empty())
+      return call.emitError("unsupported: a use of the result of @") << call.getCallTargetName();
+    call.erase();
+    return success();
+  }
+  auto text = attrs.getAs<StringAttr>("xla.sdy.allowed_direction");
+  StringRef word = text ? text.getValue() : "";
+  // Spelled as an integer, or by its name.
+  std::optional<sdy::PropagationDirection> direction = sdy::symbolizePropagationDirection(word);
+  int32_t number;
+  if (!direction && !word.split(' ').first.getAsInteger(10, number))
+    direction = sdy::symbolizePropagationDirection(number);
+  if (!direction || call.getNumResults() != 1 || call.getResult(0).getType() != value.getType())
+    return call.emitError("@") << call.getCallTargetName() << " has 'xla.sdy.allowed_direction' \"" << word
+                               << "\", expected NONE, FORWARD, BACKWARD or BOTH";
+  Value passed = sdy::PropagationBarrierOp::create(builder, call.getLoc(), value.getType(), value, *direction);
+  call.getResult(0).replaceAllUsesWith(passed);
+  call.erase();
   return success();
 }
 

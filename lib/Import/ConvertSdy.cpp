@@ -1,5 +1,6 @@
 //===- ConvertSdy.cpp - Shardy's annotations to those of spmd -------------===//
-#include "SubAxes.h"
+#include "MeshAxes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,12 +30,16 @@ private:
   LogicalResult forEachSharding(llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)> visit);
   /// Puts the one mesh in the place of all others; null: one without axes.
   LogicalResult createMesh(spmd::MeshAttr attr);
+  /// The mesh that `on`, a mesh or its symbol, is; null if it has no axes.
+  sdy::MeshAttr meshOf(Attribute on) const;
   /// Null for a sharding that says nothing: on a mesh without axes.
   spmd::ShardingAttr convert(sdy::TensorShardingAttr sharding) const;
   spmd::ShardingAttr onMesh(spmd::ShardingAttr sharding) const;
   void convertSignature();
   void convertOps();
   void convertManual(sdy::ManualComputationOp op);
+  void convertTie(Operation *op);
+  void convertDevices(Operation *op);
   spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
                                      RankedTensorType inner) const;
   void dropAttributes();
@@ -42,33 +47,36 @@ private:
   ModuleOp module;
   MLIRContext *context;
   func::FuncOp main;
-  SubAxes subAxes;
-  sdy::MeshAttr mesh;        ///< the one with axes; null if there is none
-  StringAttr meshName;       ///< of the first of its symbols
+  MeshAxes meshes;
+  StringAttr meshName;       ///< of the first mesh with axes
   Location meshLoc = UnknownLoc::get(context);
   spmd::MeshOp ownMesh;      ///< an spmd.mesh of the input
-  spmd::MeshAttr refined;    ///< `mesh` with parts of axes as axes
+  spmd::MeshAttr refined;    ///< the one mesh; null if there is none with axes
+  /// What the devices of a manual region are numbered by.
+  DenseMap<Operation *, sdy::MeshAttr> meshOfRegion;
 };
 
 } // namespace
 
-LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr added, Location loc) {
-  // One device, or none said: nothing is cut.
-  if (added.getAxes().empty())
-    return success();
-  if (!mesh) {
-    mesh = added;
-    meshName = dyn_cast_or_null<StringAttr>(name);
-    meshLoc = loc;
-    return success();
-  }
+sdy::MeshAttr Converter::meshOf(Attribute on) const {
+  auto mesh = dyn_cast_or_null<sdy::MeshAttr>(on);
+  if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(on))
+    if (auto op = ModuleOp(module).lookupSymbol<sdy::MeshOp>(name.getAttr()))
+      mesh = op.getMesh();
+  return mesh && !mesh.getAxes().empty() ? mesh : sdy::MeshAttr();
+}
+
+LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr mesh, Location loc) {
+  sdy::MeshAttr first = meshes.getFirst();
   if (!meshName)
     meshName = dyn_cast_or_null<StringAttr>(name);
-  if (mesh.getAxes() == added.getAxes())
+  if (!first)
+    meshLoc = loc;
+  if (meshes.add(mesh))
     return success();
-  InFlightDiagnostic diag = emitError(loc) << "unsupported: mesh " << added
+  InFlightDiagnostic diag = emitError(loc) << "unsupported: mesh " << mesh
       << " differs from another of this module; a program runs on one mesh";
-  diag.attachNote(meshLoc) << "the other is " << mesh;
+  diag.attachNote(meshLoc) << "the other is " << first;
   return diag;
 }
 
@@ -101,18 +109,35 @@ LogicalResult Converter::forEachSharding(
 }
 
 LogicalResult Converter::uniteMeshes() {
+  // Those that are named at all, in the module's order, then those inlined.
+  llvm::SetVector<Attribute> used;
+  auto note = [&](sdy::TensorShardingAttr sharding, Location) {
+    used.insert(sharding.getMeshOrRef());
+    return success();
+  };
+  (void)forEachSharding(note);
+  main.walk([&](Operation *op) {
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"))
+      used.insert(groups.getMesh());
+  });
+  bool usesAny = llvm::any_of(used, [&](Attribute on) { return bool(meshOf(on)); });
   for (auto op : module.getOps<sdy::MeshOp>())
-    if (failed(addMesh(op.getSymNameAttr(), op.getMesh(), op.getLoc())))
+    if (!op.getMesh().getAxes().empty() && (usesAny ? used.contains(FlatSymbolRefAttr::get(op)) : !meshes.getFirst()) &&
+        failed(addMesh(op.getSymNameAttr(), op.getMesh(), op.getLoc())))
       return failure();
   if (failed(forEachSharding([&](sdy::TensorShardingAttr sharding, Location loc) -> LogicalResult {
+        sdy::MeshAttr mesh = meshOf(sharding.getMeshOrRef());
+        if (!mesh)
+          return success();
+        if (isa<sdy::MeshAttr>(sharding.getMeshOrRef()) && failed(addMesh({}, mesh, loc)))
+          return failure();
         for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
           for (sdy::AxisRefAttr axis : dim.getAxes())
-            subAxes.use(axis);
+            meshes.use(mesh, axis);
         for (sdy::AxisRefAttr axis : llvm::concat<const sdy::AxisRefAttr>(sharding.getReplicatedAxes(),
                                                                            sharding.getUnreducedAxes()))
-          subAxes.use(axis);
-        auto inlined = dyn_cast<sdy::MeshAttr>(sharding.getMeshOrRef());
-        return inlined ? addMesh({}, inlined, loc) : success();
+          meshes.use(mesh, axis);
+        return success();
       })))
     return failure();
   for (auto op : module.getOps<spmd::MeshOp>()) {
@@ -133,7 +158,7 @@ LogicalResult Converter::createMesh(spmd::MeshAttr attr) {
     if (attr && attr != ownMesh.getMesh()) {
       InFlightDiagnostic diag = ownMesh.emitError("unsupported: mesh @") << ownMesh.getSymName()
           << " differs from another of this module; a program runs on one mesh";
-      diag.attachNote(meshLoc) << "the other is " << mesh;
+      diag.attachNote(meshLoc) << "the other is " << meshes.getFirst();
       return diag;
     }
     attr = ownMesh.getMesh();
@@ -161,25 +186,22 @@ static spmd::ReductionKind convertKind(sdy::ReductionKind kind) {
 
 spmd::ShardingAttr Converter::convert(sdy::TensorShardingAttr sharding) const {
   // On the maximal or the empty mesh nothing is cut, and nothing asked for.
-  Attribute on = sharding.getMeshOrRef();
-  if (auto inlined = dyn_cast<sdy::MeshAttr>(on); inlined && inlined.getAxes().empty())
+  sdy::MeshAttr mesh = meshOf(sharding.getMeshOrRef());
+  if (!mesh)
     return {};
-  if (auto name = dyn_cast<FlatSymbolRefAttr>(on))
-    if (auto op = ModuleOp(module).lookupSymbol<sdy::MeshOp>(name.getAttr()); !op || op.getMesh().getAxes().empty())
-      return {};
   SmallVector<spmd::DimShardingAttr> dims;
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
     SmallVector<StringAttr> axes;
     for (sdy::AxisRefAttr axis : dim.getAxes())
-      subAxes.expand(axis, axes);
+      meshes.expand(mesh, axis, axes);
     dims.push_back(spmd::DimShardingAttr::get(context, axes, {}, /*dynamicSizes=*/false,
                                               /*open=*/!dim.getIsClosed(), dim.getPriority().value_or(-1)));
   }
   SmallVector<StringAttr> replicated, unreduced;
   for (sdy::AxisRefAttr axis : sharding.getReplicatedAxes())
-    subAxes.expand(axis, replicated);
+    meshes.expand(mesh, axis, replicated);
   for (sdy::AxisRefAttr axis : sharding.getUnreducedAxes())
-    subAxes.expand(axis, unreduced);
+    meshes.expand(mesh, axis, unreduced);
   SmallVector<spmd::PartialAxisAttr> partial;
   for (StringAttr axis : unreduced)
     partial.push_back(spmd::PartialAxisAttr::get(context, axis, convertKind(sharding.getUnreducedKind())));
@@ -224,8 +246,12 @@ static spmd::ShardingAttr annotationOf(Value value) {
                   : spmd::ShardingAttr();
 }
 
-/// `value` with `sharding` asked for; itself where that says nothing new.
+/// `value` with `sharding` asked for; itself where that says nothing new. What
+/// is asked to stay unreduced is summed where it is made.
 static Value constrain(OpBuilder &builder, Location loc, Value value, spmd::ShardingAttr sharding) {
+  if (sharding && !sharding.getPartial().empty())
+    sharding = spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), sharding.getDims(),
+                                       sharding.getReplicated(), {});
   if (!sharding || cast<RankedTensorType>(value.getType()).getRank() == 0 || annotationOf(value) == sharding)
     return value;
   return spmd::ConstrainOp::create(builder, loc, value.getType(), value, sharding);
@@ -240,6 +266,7 @@ spmd::ShardingAttr Converter::convertBoundary(sdy::TensorShardingAttr sharding, 
   spmd::ShardingAttr converted = convert(sharding);
   if (!converted)
     return spmd::ShardingAttr::getReplicated(on, type.getRank());
+  sdy::MeshAttr mesh = meshOf(sharding.getMeshOrRef());
   SmallVector<spmd::DimShardingAttr> dims(converted.getDims());
   for (auto [i, dim] : llvm::enumerate(dims)) {
     int64_t shards = 1;
@@ -266,12 +293,21 @@ void Converter::convertManual(sdy::ManualComputationOp op) {
     in.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
   for (auto [sharding, outer, inner] : llvm::zip(op.getOutShardings().getShardings(), op.getResultTypes(), body.getTerminator()->getOperandTypes()))
     out.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
+  sdy::MeshAttr mesh;
+  for (sdy::TensorShardingAttr sharding : llvm::concat<const sdy::TensorShardingAttr>(
+           op.getInShardings().getShardings(), op.getOutShardings().getShardings()))
+    if (!mesh)
+      mesh = meshOf(sharding.getMeshOrRef());
+  if (!mesh)
+    mesh = meshes.getFirst();
   if (mesh)
     for (StringAttr axis : op.getManualAxes().getAxes())
-      subAxes.expand(sdy::AxisRefAttr::get(context, axis.getValue(), {}), axes);
+      if (mesh.getAxis(axis.getValue()))
+        meshes.expand(mesh, sdy::AxisRefAttr::get(context, axis.getValue(), {}), axes);
   auto manual = spmd::ManualOp::create(builder, op.getLoc(), op.getResultTypes(), op.getTensors(),
                                        builder.getArrayAttr(in), builder.getArrayAttr(out),
                                        builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
+  meshOfRegion[manual] = mesh;
   manual.getBody().takeBody(op.getBody());
   Operation *terminator = manual.getBody().front().getTerminator();
   builder.setInsertionPoint(terminator);
@@ -282,12 +318,13 @@ void Converter::convertManual(sdy::ManualComputationOp op) {
 }
 
 /// Replica groups as axes of a mesh: the ranks along them, in their order.
-static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr groups, const SubAxes &subAxes,
-                                        spmd::MeshAttr mesh) {
+static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr groups, const MeshAxes &meshes,
+                                        sdy::MeshAttr on, spmd::MeshAttr mesh) {
   SmallVector<int64_t> axes, others;
   for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>()) {
     SmallVector<StringAttr> names;
-    subAxes.expand(sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), {}), names);
+    if (on.getAxis(axis.getName()))
+      meshes.expand(on, sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), {}), names);
     for (StringAttr name : names)
       axes.push_back(mesh.getAxisIndex(name));
   }
@@ -304,6 +341,78 @@ static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr grou
     table[coordinateAlong(sizes, others, rank) * members + coordinateAlong(sizes, axes, rank)] = rank;
   return DenseIntElementsAttr::get(RankedTensorType::get({rows, members}, IntegerType::get(mesh.getContext(), 64)),
                                    ArrayRef<int64_t>(table));
+}
+
+/// Ties between shardings: what a group's values are is one tensor to propagation,
+/// and a barrier lets shardings through in one direction.
+void Converter::convertTie(Operation *op) {
+  OpBuilder builder(op);
+  Value value = op->getOperand(0);
+  auto type = cast<RankedTensorType>(value.getType());
+  if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op))
+    if (type.getRank() == 0 || barrier.getAllowedDirection() == sdy::PropagationDirection::BOTH || !refined) {
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+      return;
+    }
+  if (type.getRank() == 0 || !refined) {
+    op->erase();
+    return;
+  }
+  auto free = spmd::DimShardingAttr::get(context, ArrayRef<StringAttr>(), {}, /*dynamicSizes=*/false, /*open=*/true, -1);
+  SmallVector<spmd::DimShardingAttr> dims(type.getRank(), free);
+  auto open = spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), dims, {}, {});
+  auto tie = spmd::ConstrainOp::create(builder, op->getLoc(), type, value, open);
+  if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
+    StringRef direction = barrier.getAllowedDirection() == sdy::PropagationDirection::FORWARD    ? "forward"
+                          : barrier.getAllowedDirection() == sdy::PropagationDirection::BACKWARD ? "backward"
+                                                                                                 : "none";
+    tie->setAttr(spmd::kDirectionAttrName, builder.getStringAttr(direction));
+    op->getResult(0).replaceAllUsesWith(tie);
+  } else {
+    tie->setAttr(spmd::kGroupAttrName, cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
+    value.replaceUsesWithIf(tie, [&](OpOperand &use) { return use.getOwner() != tie && use.getOwner() != op; });
+  }
+  op->erase();
+}
+
+/// Ranks are positions in the mesh; collectives of a program name devices, which
+/// `device_ids` may number otherwise.
+void Converter::convertDevices(Operation *op) {
+  sdy::MeshAttr mesh = meshes.getFirst();
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (auto found = meshOfRegion.find(parent); found != meshOfRegion.end()) {
+      mesh = found->second;
+      break;
+    }
+  ArrayRef<int64_t> devices = mesh ? mesh.getDeviceIds() : ArrayRef<int64_t>();
+  if (devices.empty())
+    return;
+  SmallVector<int64_t> positions(devices.size());
+  for (auto [position, device] : llvm::enumerate(devices))
+    positions[device] = position;
+  for (StringRef name : {"replica_groups", "source_target_pairs"})
+    if (auto ranks = op->getAttrOfType<DenseIntElementsAttr>(name))
+      op->setAttr(name, ranks.mapValues(ranks.getElementType(), [&](const APInt &device) {
+        int64_t number = device.getSExtValue();
+        bool isDevice = number >= 0 && number < static_cast<int64_t>(positions.size());
+        return isDevice ? APInt(device.getBitWidth(), positions[number]) : device;
+      }));
+  if (!isa<stablehlo::PartitionIdOp>(op))
+    return;
+  // The device of this position: an entry of a table.
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Location loc = op->getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto row = type.clone({static_cast<int64_t>(devices.size())});
+  SmallVector<APInt> numbers;
+  for (int64_t device : devices)
+    numbers.push_back(APInt(type.getElementTypeBitWidth(), device));
+  Value table = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(row, numbers))));
+  auto entry = stablehlo::DynamicSliceOp::create(builder, loc, type.clone({1}), table, op->getResult(0), ArrayRef<int64_t>{1});
+  Value device = stablehlo::ReshapeOp::create(builder, loc, type, entry);
+  op->getResult(0).replaceAllUsesExcept(device, entry);
 }
 
 void Converter::convertOps() {
@@ -336,8 +445,16 @@ void Converter::convertOps() {
       op->erase();
       continue;
     }
-    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"); groups && refined)
-      op->setAttr("replica_groups", spellGroups(groups, subAxes, refined));
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"))
+      if (sdy::MeshAttr on = meshOf(groups.getMesh())) {
+        op->setAttr("replica_groups", spellGroups(groups, meshes, on, refined));
+        continue;
+      }
+    convertDevices(op);
+    if (isa<sdy::ShardingGroupOp, sdy::PropagationBarrierOp>(op)) {
+      convertTie(op);
+      continue;
+    }
     if (auto own = dyn_cast<spmd::ConstrainOp>(op)) {
       own.setShardingAttr(onMesh(own.getSharding()));
       continue;
@@ -410,7 +527,7 @@ LogicalResult Converter::run() {
   // Meshes are looked up while shardings are converted, so their symbols go last.
   if (!meshName)
     meshName = ownMesh ? ownMesh.getSymNameAttr() : StringAttr::get(context, "mesh");
-  if (mesh && !(refined = subAxes.refine(mesh, context, [&] { return emitError(meshLoc); })))
+  if (meshes.getFirst() && !(refined = meshes.refine([&] { return emitError(meshLoc); })))
     return failure();
   convertSignature();
   convertOps();

@@ -1,9 +1,9 @@
 //===- HloSharding.cpp - Shardings in the text of HLO ---------------------===//
 //
-//     {replicated}   {manual}   {maximal device=0}
+//     {replicated}   {manual}   {maximal device=0}   {unknown shard_as 3}
 //     {devices=[2,1,4]<=[8] last_tile_dim_replicate}
 //     {devices=[4,1,2]<=[2,4]T(1,0) last_tile_dims={manual, replicated}}
-//     {devices=[2,2]0,2,1,3}
+//     {devices=[2,2]0,2,1,3 metadata={op_name="f"}}
 //
 // The ranks in order of their tiles are an array of numbers. Where it is the
 // numbers 0, 1, .. reshaped and transposed, it is a list of parts, each a size
@@ -88,13 +88,71 @@ static bool groupParts(SmallVector<Part> parts, ArrayRef<int64_t> sizes, HloShar
   return next == parts.size();
 }
 
+/// Where the brace that opens at the front of `text` closes; npos if it does not.
+static size_t findClosing(StringRef text) {
+  int64_t depth = 0;
+  bool isQuoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
+      isQuoted = !isQuoted;
+    if (isQuoted)
+      continue;
+    depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+    if (depth == 0)
+      return i;
+  }
+  return StringRef::npos;
+}
+
+SmallVector<StringRef> shardc::splitHloTuple(StringRef text) {
+  SmallVector<StringRef> parts;
+  StringRef rest = text.trim();
+  if (!rest.consume_front("{") || !rest.ltrim().starts_with("{"))
+    return {text};
+  for (rest = rest.ltrim(); rest.starts_with("{"); rest = rest.ltrim(", ")) {
+    size_t end = findClosing(rest);
+    if (end == StringRef::npos)
+      return {text};
+    parts.push_back(rest.take_front(end + 1));
+    rest = rest.drop_front(end + 1);
+  }
+  return parts;
+}
+
+/// Takes from the end of `rest` what says nothing of tiles: metadata, and the group
+/// of values that are cut alike. Returns what is wrong.
+static std::string takeTrailers(StringRef &rest, HloSharding &sharding) {
+  if (size_t at = rest.find("metadata={"); at != StringRef::npos) {
+    StringRef inner = rest.drop_front(at + StringRef("metadata=").size());
+    size_t end = findClosing(inner);
+    if (end == StringRef::npos || !inner.drop_front(end + 1).trim().empty())
+      return "metadata does not end";
+    rest = rest.take_front(at).rtrim(", ");
+  }
+  for (StringRef word : {"shard_as ", "shard_like "})
+    if (size_t at = rest.rfind(word); at != StringRef::npos) {
+      int64_t number;
+      if (rest.drop_front(at + word.size()).trim().getAsInteger(10, number) || number < 0)
+        return "expected the number of a group after " + word.rtrim().str();
+      sharding.group = number;
+      rest = rest.take_front(at).rtrim(", ");
+    }
+  return "";
+}
+
 std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloSharding &sharding) {
   StringRef rest = text.trim();
   if (!rest.consume_front("{") || !rest.consume_back("}"))
     return "expected a sharding in braces";
   rest = rest.trim();
+  if (std::string wrong = takeTrailers(rest, sharding); !wrong.empty())
+    return wrong;
   if (rest == "replicated")
     return "";
+  if (rest == "unknown") {
+    sharding.kind = HloSharding::Kind::Unknown;
+    return "";
+  }
   if (rest == "manual") {
     sharding.kind = HloSharding::Kind::Manual;
     return "";
@@ -105,7 +163,7 @@ std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloShardi
   }
   SmallVector<int64_t> sizes, reshape, order, ranks;
   if (!rest.consume_front("devices=") || !parseList(rest, '[', ']', sizes))
-    return "expected replicated, manual, maximal or devices=[..]";
+    return "expected replicated, manual, maximal, unknown or devices=[..]";
   int64_t count = 1;
   for (int64_t size : sizes) {
     if (size < 1 || count > numRanks / size)

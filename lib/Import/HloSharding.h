@@ -5,13 +5,14 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace shardc {
 
 /// `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` and its kin, taken apart.
 struct HloSharding {
-  enum class Kind { Tiled, Replicated, Manual, Maximal };
+  enum class Kind { Tiled, Replicated, Manual, Maximal, Unknown };
   /// Ranks that differ by `stride` along one direction, `size` of them.
   struct Part {
     int64_t size, stride;
@@ -22,7 +23,12 @@ struct HloSharding {
   llvm::SmallVector<llvm::SmallVector<Part>> tiles;
   int64_t numTensorDims = 0; ///< the tile dims after these are `last` ones
   llvm::SmallVector<bool> lastIsManual; ///< for each of the last tile dims
+  /// `shard_as 3` or `shard_like 3`: the values of one number are cut alike.
+  std::optional<int64_t> group;
 };
+
+/// `text` itself, or the shardings of a tuple: `{{replicated}, {manual}}`.
+llvm::SmallVector<llvm::StringRef> splitHloTuple(llvm::StringRef text);
 
 /// Reads one sharding over `numRanks` ranks. Returns an empty string, or what is
 /// wrong or unknown.

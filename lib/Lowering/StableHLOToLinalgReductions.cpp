@@ -161,8 +161,9 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
 // reduce_window
 //===----------------------------------------------------------------------===//
 
-// The one dim along which a window of stride one, as long as the axis and
-// padded on one side to reach its end, makes a running reduction.
+// The one dim along which a window of stride one, at least as long as the axis
+// and padded on one side to reach its end, makes a running reduction. Where the
+// axis is no longer than the window on any rank, "spmd.running" says so.
 static std::optional<std::pair<int64_t, bool>>
 runningDim(stablehlo::ReduceWindowOp op) {
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -178,7 +179,8 @@ runningDim(stablehlo::ReduceWindowOp op) {
       continue;
     bool forward = low == window - 1 && high == 0,
          backward = low == 0 && high == window - 1;
-    if (result || window != type.getDimSize(dim) || !(forward || backward))
+    bool isLong = type.isDynamicDim(dim) ? op->hasAttr("spmd.running") : window >= type.getDimSize(dim);
+    if (result || !isLong || !(forward || backward))
       return std::nullopt;
     result = {dim, backward};
   }

@@ -10,11 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Collectives.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/ElementwiseTrait.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -41,8 +40,7 @@ public:
   FailureOr<SmallVector<Value>> build();
 
 private:
-  FailureOr<Groups> readGroups(Attribute attr, bool byPartition);
-  FailureOr<Groups> groupsOf(SmallVector<SmallVector<int64_t>> members);
+  FailureOr<Groups> readGroups();
   /// `local`, operand `operand`, exchanged along `dim` from block `owned` to
   /// blocks [`needed`, `needed` + `count`) of the coordinates along `axes`; dim
   /// `cutDim`, if any, is cut to the parts that `place` says, of `parts`.
@@ -125,26 +123,19 @@ static std::optional<SmallVector<int64_t>> tableOver(ArrayRef<int64_t> sizes, Ar
   return table;
 }
 
-FailureOr<Groups> CollectiveBuilder::groupsOf(SmallVector<SmallVector<int64_t>> members) {
+FailureOr<Groups> CollectiveBuilder::readGroups() {
+  FailureOr<SmallVector<SmallVector<int64_t>>> read = readReplicaGroups(op, mesh);
+  if (failed(read))
+    return failure();
+  ArrayRef<SmallVector<int64_t>> members = *read;
   Groups groups;
   groups.size = members.front().size();
-  SmallVector<int64_t> place(numRanks, -1), group(numRanks, -1);
-  for (auto [number, list] : llvm::enumerate(members)) {
-    if (static_cast<int64_t>(list.size()) != groups.size)
-      return op->emitOpError() << "unsupported: replica groups of " << groups.size << " and of " << list.size()
-                               << " members; groups of one size are known";
+  SmallVector<int64_t> place(numRanks), group(numRanks);
+  for (auto [number, list] : llvm::enumerate(members))
     for (auto [i, rank] : llvm::enumerate(list)) {
-      if (rank < 0 || rank >= numRanks)
-        return op->emitOpError() << "has rank " << rank << " in a replica group, but mesh " << mesh << " has "
-                                 << numRanks << " ranks";
-      if (place[rank] >= 0)
-        return op->emitOpError() << "has rank " << rank << " twice in its replica groups";
       place[rank] = i;
       group[rank] = number;
     }
-  }
-  if (auto missing = llvm::find(place, -1); missing != place.end())
-    return op->emitOpError() << "has no replica group for rank " << missing - place.begin() << " of mesh " << mesh;
 
   SmallVector<bool> differs(sizes.size(), false);
   for (int64_t rank : members.front())
@@ -176,34 +167,6 @@ FailureOr<Groups> CollectiveBuilder::groupsOf(SmallVector<SmallVector<int64_t>> 
     groups.first.push_back(in * groups.size);
   }
   return groups;
-}
-
-/// Without a channel, groups are of replicas, and each partition is alone.
-FailureOr<Groups> CollectiveBuilder::readGroups(Attribute attr, bool byPartition) {
-  auto dense = dyn_cast<DenseIntElementsAttr>(attr);
-  if (!dense)
-    return op->emitOpError() << "has replica groups " << attr << ", expected a matrix of ranks";
-  SmallVector<SmallVector<int64_t>> members;
-  auto type = cast<ShapedType>(dense.getType());
-  if (type.getRank() != 2)
-    return op->emitOpError() << "has replica groups of type " << type << ", expected a matrix of ranks";
-  auto values = llvm::map_to_vector(dense.getValues<APInt>(), [](const APInt &value) { return value.getSExtValue(); });
-  for (int64_t row = 0; row < type.getDimSize(0); ++row) {
-    SmallVector<int64_t> list;
-    for (int64_t rank : ArrayRef(values).slice(row * type.getDimSize(1), type.getDimSize(1)))
-      if (rank != -1) // Fills up shorter groups.
-        list.push_back(rank);
-    if (!list.empty())
-      members.push_back(list);
-  }
-  if (!byPartition && (members.empty() || (members.size() == 1 && members[0] == SmallVector<int64_t>{0}))) {
-    members.clear();
-    for (int64_t rank = 0; rank < numRanks; ++rank)
-      members.push_back({rank});
-  }
-  if (members.empty())
-    members.push_back(llvm::to_vector(llvm::seq<int64_t>(0, numRanks)));
-  return groupsOf(std::move(members));
 }
 
 //===----------------------------------------------------------------------===//
@@ -400,42 +363,9 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t op
     Value slice = stablehlo::SliceOp::create(builder, loc, type.clone(one), *all, starts, limits, strides);
     return stablehlo::ReshapeOp::create(builder, loc, type, slice);
   };
-  Block &block = body.front();
-  Value result = member(0);
-  for (int64_t i = 1; i < groups.size; ++i) {
-    // The body's ops are elementwise on 0-d tensors: on whole ones they are the same.
-    IRMapping mapping;
-    mapping.map(block.getArgument(0), result);
-    mapping.map(block.getArgument(1), member(i));
-    // Constants of the body may stand in front of the op by now.
-    auto bringIn = [&](Value value) -> LogicalResult {
-      if (mapping.contains(value))
-        return success();
-      auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-      auto scalar = dyn_cast<RankedTensorType>(value.getType());
-      if (!constant || !scalar || scalar.getRank() != 0)
-        return op->emitOpError() << "unsupported: combines by values from outside its region";
-      auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
-      Value whole = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(splat)));
-      mapping.map(value, whole);
-      return success();
-    };
-    for (Operation &inner : block.without_terminator()) {
-      if (isa<stablehlo::ConstantOp>(inner))
-        continue; // Where it is used.
-      if (!inner.hasTrait<stablehlo::ElementwiseTrait>() || inner.getNumResults() != 1)
-        return op->emitOpError() << "unsupported: combines by '" << inner.getName()
-                                 << "'; elementwise ops on the two arguments are known";
-      for (Value operand : inner.getOperands())
-        if (failed(bringIn(operand)))
-          return failure();
-      Operation *copy = builder.clone(inner, mapping);
-      copy->getResult(0).setType(type.clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
-    }
-    if (failed(bringIn(block.getTerminator()->getOperand(0))))
-      return failure();
-    result = mapping.lookup(block.getTerminator()->getOperand(0));
-  }
+  FailureOr<Value> result = member(0);
+  for (int64_t i = 1; i < groups.size && succeeded(result); ++i)
+    result = stablehlo::combineElementwise(builder, op, body, *result, member(i));
   return result;
 }
 
@@ -477,18 +407,10 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp sca
 // Ops
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static bool isByPartition(OpT op) {
-  bool global = false;
-  if constexpr (requires { op.getUseGlobalDeviceIds(); })
-    global = op.getUseGlobalDeviceIds();
-  return global || (op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0);
-}
-
 FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
   SmallVector<Value> results;
-  auto forEach = [&](auto collective, auto &&make) -> FailureOr<SmallVector<Value>> {
-    FailureOr<Groups> groups = readGroups(collective.getReplicaGroups(), isByPartition(collective));
+  auto forEach = [&](auto &&make) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Groups> groups = readGroups();
     if (failed(groups))
       return failure();
     for (auto [i, local] : llvm::enumerate(localization.operands())) {
@@ -500,54 +422,25 @@ FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
     return results;
   };
   if (auto gather = dyn_cast<stablehlo::AllGatherOp>(op))
-    return forEach(gather, [&](Value local, int64_t i, const Groups &groups) {
+    return forEach([&](Value local, int64_t i, const Groups &groups) {
       return allGather(local, i, gather.getAllGatherDim(), groups);
     });
   if (auto reduction = dyn_cast<stablehlo::AllReduceOp>(op))
-    return forEach(reduction, [&](Value local, int64_t i, const Groups &groups) {
+    return forEach([&](Value local, int64_t i, const Groups &groups) {
       return reduce(reduction.getComputation(), local, i, groups);
     });
   if (auto scatter = dyn_cast<stablehlo::ReduceScatterOp>(op))
-    return forEach(scatter, [&](Value local, int64_t, const Groups &groups) { return reduceScatter(scatter, local, groups); });
+    return forEach([&](Value local, int64_t, const Groups &groups) { return reduceScatter(scatter, local, groups); });
   if (auto all = dyn_cast<stablehlo::AllToAllOp>(op))
-    return forEach(all, [&](Value local, int64_t i, const Groups &groups) { return allToAll(all, local, i, groups); });
+    return forEach([&](Value local, int64_t i, const Groups &groups) { return allToAll(all, local, i, groups); });
 
-  SmallVector<int64_t> sources(numRanks, -1);
-  if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(op)) {
-    auto dense = dyn_cast<DenseIntElementsAttr>(broadcast.getReplicaGroups());
-    if (!dense || cast<ShapedType>(dense.getType()).getRank() != 2)
-      return op->emitOpError() << "has replica groups " << broadcast.getReplicaGroups() << ", expected a matrix of ranks";
-    int64_t width = cast<ShapedType>(dense.getType()).getDimSize(1), first = -1;
-    for (auto [i, value] : llvm::enumerate(dense.getValues<APInt>())) {
-      int64_t rank = value.getSExtValue();
-      if (i % width == 0)
-        first = rank;
-      if (rank == -1)
-        continue;
-      if (rank < 0 || rank >= numRanks)
-        return op->emitOpError() << "has rank " << rank << " in a replica group, but mesh " << mesh << " has " << numRanks << " ranks";
-      sources[rank] = first;
-    }
-  } else {
-    auto permute = cast<stablehlo::CollectivePermuteOp>(op);
-    SmallVector<int64_t> flat = llvm::map_to_vector(permute.getSourceTargetPairs().getValues<APInt>(),
-                                                    [](const APInt &value) { return value.getSExtValue(); });
-    for (size_t i = 0; i + 1 < flat.size(); i += 2) {
-      for (int64_t rank : {flat[i], flat[i + 1]})
-        if (rank < 0 || rank >= numRanks)
-          return op->emitOpError() << "has rank " << rank << " in a pair, but mesh " << mesh << " has " << numRanks << " ranks";
-      sources[flat[i + 1]] = flat[i];
-    }
-  }
-  FailureOr<Value> result = permute(localization.operands().front(), 0, sources);
+  FailureOr<SmallVector<int64_t>> sources = readSources(op, mesh);
+  if (failed(sources))
+    return failure();
+  FailureOr<Value> result = permute(localization.operands().front(), 0, *sources);
   if (failed(result))
     return failure();
   return SmallVector<Value>{*result};
-}
-
-bool shardc::isCollective(Operation *op) {
-  return isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op);
 }
 
 FailureOr<SmallVector<Value>> shardc::localizeCollective(Operation *op, Localization &localization, RankTables &tables) {

@@ -3,11 +3,9 @@
 #define SHARDC_LIB_PARTITION_COLLECTIVES_H
 
 #include "OpLocalizer.h"
+#include "shardc/Analysis/ReplicaGroups.h"
 
 namespace shardc {
-
-/// True for the ops that localizeCollective knows.
-bool isCollective(mlir::Operation *op);
 
 /// Builds what a collective of a manual region does out of spmd's communication
 /// ops; `localization` has its local operands. Returns the local results; emits

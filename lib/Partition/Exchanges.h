@@ -8,7 +8,7 @@
 #ifndef SHARDC_LIB_PARTITION_EXCHANGES_H
 #define SHARDC_LIB_PARTITION_EXCHANGES_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Interfaces/Localization.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -35,12 +35,6 @@ private:
   mlir::Block *entry;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> known;
   mlir::Operation *lastLookup = nullptr;
-};
-
-/// An interval for each coordinate along some mesh axes.
-struct IntervalTable {
-  llvm::SmallVector<int64_t> axes;
-  llvm::SmallVector<Interval> intervals;
 };
 
 /// How each coordinate along `dim`'s axes owns a dim of `size` elements.

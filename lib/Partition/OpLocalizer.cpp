@@ -12,6 +12,12 @@ bool OpLocalizer::usesShardedFactor(const IndexMap &map) const {
   return llvm::any_of(map.terms, [&](const IndexTerm &term) { return cuts[term.factor].isSharded(); });
 }
 
+bool OpLocalizer::isDistributed(const IndexMap &map) const {
+  return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+    return cuts[term.factor].isSharded() && opRule.factors[term.factor].kind == FactorKind::Distributed;
+  });
+}
+
 IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
   IntervalTable table;
   for (const IndexTerm &term : map.terms)
@@ -98,7 +104,9 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
       int64_t size = type.getDimSize(dim);
       IntervalTable owned = ownedTable(mesh, sharding.getDims()[dim], size);
       IntervalTable needed{{}, {Interval{0, size}}};
-      if (usesShardedFactor(map)) {
+      if (isDistributed(map)) {
+        needed = owned;
+      } else if (usesShardedFactor(map)) {
         needed = neededTable(map);
         if (map.baseDilation > 1)
           dilated.push_back({static_cast<int64_t>(dim), needed});
@@ -192,4 +200,58 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
   return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
                              ReductionKindAttr::get(opBuilder.getContext(), *kind),
                              opBuilder.getStrArrayAttr(axes), tables.getMeshName(), opBuilder.getStringAttr(reason));
+}
+
+IntervalTable OpLocalizer::factorTable(int64_t factor) {
+  const FactorCut &cut = cuts[factor];
+  if (!cut.isSharded())
+    return {{}, {Interval{0, opRule.factors[factor].size}}};
+  IntervalTable table{cut.axes, {}};
+  for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
+    table.intervals.push_back(cut.bounds.shard(shard));
+  return table;
+}
+
+SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
+  Value value = global->getOperand(operand);
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  SmallVector<IntervalTable> result;
+  for (auto [dim, map] : llvm::enumerate(opRule.operands[operand].dims)) {
+    int64_t size = type.getDimSize(dim);
+    if (isDistributed(map))
+      result.push_back(ownedTable(tables.getMesh(), getSharding(value).getDims()[dim], size));
+    else if (usesShardedFactor(map))
+      result.push_back(neededTable(map));
+    else
+      result.push_back({{}, {Interval{0, size}}});
+  }
+  return result;
+}
+
+SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
+  auto type = dyn_cast<RankedTensorType>(global->getResult(result).getType());
+  SmallVector<IntervalTable> found;
+  for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
+    found.push_back(usesShardedFactor(map) ? neededTable(map)
+                                           : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
+  return found;
+}
+
+Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned, ArrayRef<IntervalTable> needed,
+                            Value fill, StringRef why) {
+  SmallVector<DimExchange> dims;
+  for (auto [dim, from, to] : llvm::enumerate(owned, needed))
+    dims.push_back(combineTables(tables.getMesh(), dim, from, to));
+  std::string reason = ("'" + global->getName().getStringRef() + "' " + why).str();
+  return emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill, reason);
+}
+
+Value OpLocalizer::allReduce(Value partial, ReductionKind kind, ArrayRef<int64_t> axes, StringRef why) {
+  SmallVector<StringRef> names;
+  for (int64_t axis : axes)
+    names.push_back(tables.getMesh().getAxisNames()[axis].getValue());
+  std::string reason = ("'" + global->getName().getStringRef() + "' " + why).str();
+  return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
+                             ReductionKindAttr::get(opBuilder.getContext(), kind), opBuilder.getStrArrayAttr(names),
+                             tables.getMeshName(), opBuilder.getStringAttr(reason));
 }

@@ -38,11 +38,24 @@ public:
   mlir::OpFoldResult resultDimOffset(int64_t result, int64_t dim) override;
   bool isPartial() override;
   mlir::Value completeReduction(mlir::Value partial, int64_t result) override;
+  IntervalTable factorTable(int64_t factor) override;
+  llvm::SmallVector<IntervalTable> operandTables(int64_t operand) override;
+  llvm::SmallVector<IntervalTable> resultTables(int64_t result) override;
+  llvm::ArrayRef<int64_t> meshSizes() override { return tables.getMesh().getAxisSizes(); }
+  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table, llvm::ArrayRef<int64_t> axes) override {
+    return tables.lookup(table, axes);
+  }
+  mlir::Value exchange(mlir::Value local, llvm::ArrayRef<IntervalTable> owned,
+                       llvm::ArrayRef<IntervalTable> needed, mlir::Value fill, llvm::StringRef why) override;
+  mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind, llvm::ArrayRef<int64_t> axes,
+                        llvm::StringRef why) override;
 
 private:
   /// The positions that each coordinate touches of a dim indexed by `map`.
   IntervalTable neededTable(const IndexMap &map) const;
   bool usesShardedFactor(const IndexMap &map) const;
+  /// True if the local form moves the dim's blocks itself.
+  bool isDistributed(const IndexMap &map) const;
   mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type, mlir::ValueRange locals);
   mlir::Value dilate(mlir::Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, mlir::Value fill);
 

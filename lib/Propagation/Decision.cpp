@@ -174,6 +174,7 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
+    cost += factor.movedBytes;
     if (!factor.travels)
       share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
     if (factor.kind == FactorKind::Reduction) {

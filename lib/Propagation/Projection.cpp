@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Projection.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Support/UserLocation.h"
@@ -132,7 +133,11 @@ private:
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from, int64_t to);
   LogicalResult annotateBoundary(spmd::ManualOp op, ShardingAttr boundary, int64_t tensor, const Twine &where);
   void lock(int64_t tensor, StringAttr axis);
-  void addEdge(Value from, int64_t to);
+  void addEdge(Value from, int64_t to, Flow flow = Flow::Both);
+  LogicalResult joinGroup(spmd::ConstrainOp op);
+
+  /// What the members of a sharding group are.
+  DenseMap<int64_t, int64_t> tensorOfGroup;
 };
 
 } // namespace
@@ -196,11 +201,28 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
   return success();
 }
 
-void Projector::addEdge(Value from, int64_t to) {
+void Projector::addEdge(Value from, int64_t to, Flow flow) {
   auto found = p.tensorOf.find(from);
   if (found == p.tensorOf.end() || found->second == to || p.problem.tensors[to].dims.empty())
     return;
-  p.problem.addEdge(found->second, to);
+  p.problem.addEdge(found->second, to, flow);
+}
+
+/// Lets the result of `op` be the one tensor of its group.
+LogicalResult Projector::joinGroup(spmd::ConstrainOp op) {
+  auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName);
+  if (!group)
+    return success();
+  int64_t &tensor = p.tensorOf[op.getResult()];
+  auto [known, isNew] = tensorOfGroup.try_emplace(group.getInt(), tensor);
+  if (isNew)
+    return success();
+  if (p.problem.tensors[known->second].shape != p.problem.tensors[tensor].shape)
+    return op.emitError("sharding group ") << group.getInt() << " has values of different shapes, here " << op.getType()
+           << "; values of one group are cut alike";
+  llvm::append_range(p.problem.tensors[known->second].locked, p.problem.tensors[tensor].locked);
+  tensor = known->second;
+  return success();
 }
 
 /// The function argument as a user knows it: `argument 0 "x"`.
@@ -299,7 +321,11 @@ LogicalResult Projector::addOp(Operation *op) {
     if (failed(annotate(tensor, sharding, op->getLoc(),
                         "the constraint at " + userLocation(op->getLoc()), false)))
       return failure();
-    addEdge(op->getOperand(0), tensor);
+    auto direction = op->getAttrOfType<StringAttr>(spmd::kDirectionAttrName);
+    if (!direction)
+      addEdge(op->getOperand(0), tensor);
+    else if (direction.getValue() != "none")
+      addEdge(op->getOperand(0), tensor, direction.getValue() == "forward" ? Flow::Forward : Flow::Backward);
     return success();
   }
   if (op->hasTrait<OpTrait::IsTerminator>())
@@ -355,6 +381,8 @@ LogicalResult Projector::run() {
     for (Value result : op->getResults())
       if (failed(addTensor(result, op->getLoc())))
         return failure();
+    if (auto constrain = dyn_cast<spmd::ConstrainOp>(op); constrain && failed(joinGroup(constrain)))
+      return failure();
     if (auto manual = dyn_cast<spmd::ManualOp>(op))
       for (BlockArgument argument : manual.getBody().getArguments())
         if (failed(addTensor(argument, op->getLoc())))

@@ -33,9 +33,11 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
         rules::attachCollectives(context);
         rules::attachContractions(context);
         rules::attachParts(context);
+        rules::attachFourier(context);
         rules::attachReductions(context);
         rules::attachReshape(context);
         rules::attachShapes(context);
+        rules::attachSorting(context);
         rules::attachSources(context);
         rules::attachWholeDims(context);
         rules::attachWindows(context);

@@ -44,6 +44,19 @@ ArrayRef<int64_t> rules::shapeOf(Value value) {
   return type ? type.getShape() : ArrayRef<int64_t>();
 }
 
+double rules::bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return 0;
+  Type element = type.getElementType();
+  auto complex = dyn_cast<ComplexType>(element);
+  Type part = complex ? complex.getElementType() : element;
+  double bytes = part.isIntOrFloat() ? (part.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  for (int64_t size : type.getShape())
+    bytes *= double(size);
+  return complex ? 2 * bytes : bytes;
+}
+
 TensorRule rules::newFactors(ShardingRule &rule, ArrayRef<int64_t> shape,
                              FactorKind kind) {
   TensorRule tensor;

@@ -26,6 +26,9 @@ bool hasStaticShapes(mlir::Operation *op);
 /// The shape of `value`; none for scalars and values that are no tensors.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
+/// Bytes of all elements of a tensor together, however large; 0 for other values.
+double bytesOf(mlir::Value value);
+
 /// A tensor whose dims are new factors of `kind`, unchanged.
 TensorRule newFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> shape,
                       FactorKind kind = FactorKind::PassThrough);
@@ -143,6 +146,8 @@ void attachReshape(mlir::MLIRContext *context);
 void attachShapes(mlir::MLIRContext *context);
 void attachSources(mlir::MLIRContext *context);
 void attachWholeDims(mlir::MLIRContext *context);
+void attachSorting(mlir::MLIRContext *context);
+void attachFourier(mlir::MLIRContext *context);
 void attachTopK(mlir::MLIRContext *context);
 void attachWindows(mlir::MLIRContext *context);
 

@@ -4,8 +4,20 @@
 sdy.mesh @a = <["x"=2]>
 // expected-error-re @below {{unsupported: mesh {{.*}} differs from another of this module; a program runs on one mesh}}
 sdy.mesh @b = <["x"=4]>
-func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},
+                %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@b, [{"x"}]>}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
+}
+
+// -----
+
+// Of as many devices, but no mesh has the axes of both.
+// expected-error @below {{axis "x" of size 2 is used in parts that overlap: one begins every 3 ranks, another every 6, which is no multiple}}
+sdy.mesh @a = <["x"=2, "y"=3]>
+sdy.mesh @b = <["p"=3, "q"=2]>
+func.func @main(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},
+                %y: tensor<6xf32> {sdy.sharding = #sdy.sharding<@b, [{"p"}]>}) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
 }
 
 // -----

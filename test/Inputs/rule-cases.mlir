@@ -467,24 +467,39 @@ func.func @main(%a: tensor<5x3xi64>) -> tensor<i64> {
 }
 
 // CASE reduce_unknown_body
-// RULE ([a, b], []) -> ([a]) {a=5, b=3 whole}
+// RULE ([a, b], []) -> ([a]) {a=5, b=3 distributed}
 func.func @main(%a: tensor<5x3xi64>, %z: tensor<i64>) -> tensor<5xi64> {
   %0 = stablehlo.reduce(%a init: %z) across dimensions = [1] : (tensor<5x3xi64>, tensor<i64>) -> tensor<5xi64>
      reducer(%x: tensor<i64>, %y: tensor<i64>) {
-      %s = stablehlo.subtract %x, %y : tensor<i64>
+      %n = stablehlo.constant dense<0> : tensor<i64>
+      %g = stablehlo.compare GT, %y, %n, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      %s = stablehlo.select %g, %y, %x : tensor<i1>, tensor<i64>
       stablehlo.return %s : tensor<i64>
     }
   return %0 : tensor<5xi64>
 }
 
+// CASE reduce_unknown_body_two_dims
+// RULE ([a, b], []) -> ([]) {a=5 distributed, b=3 whole}
+func.func @main(%a: tensor<5x3xi64>, %z: tensor<i64>) -> tensor<i64> {
+  %0 = stablehlo.reduce(%a init: %z) across dimensions = [0, 1] : (tensor<5x3xi64>, tensor<i64>) -> tensor<i64>
+     reducer(%x: tensor<i64>, %y: tensor<i64>) {
+      %n = stablehlo.constant dense<0> : tensor<i64>
+      %g = stablehlo.compare GT, %y, %n, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      %s = stablehlo.select %g, %y, %x : tensor<i1>, tensor<i64>
+      stablehlo.return %s : tensor<i64>
+    }
+  return %0 : tensor<i64>
+}
+
 // CASE argmax
-// RULE ([a, b], [a, b], [], []) -> ([a], [a]) {a=5, b=3 whole}
+// RULE ([a, b], [a, b], [], []) -> ([a], [a]) {a=5, b=3 distributed}
 func.func @main(%a: tensor<5x3xi64>, %i: tensor<5x3xi64>, %z: tensor<i64>, %k: tensor<i64>) -> (tensor<5xi64>, tensor<5xi64>) {
   %0:2 = stablehlo.reduce(%a init: %z), (%i init: %k) across dimensions = [1] : (tensor<5x3xi64>, tensor<5x3xi64>, tensor<i64>, tensor<i64>) -> (tensor<5xi64>, tensor<5xi64>)
      reducer(%x: tensor<i64>, %y: tensor<i64>) (%p: tensor<i64>, %q: tensor<i64>) {
-      %g = stablehlo.compare GE, %x, %p, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
-      %v = stablehlo.select %g, %x, %p : tensor<i1>, tensor<i64>
-      %w = stablehlo.select %g, %y, %q : tensor<i1>, tensor<i64>
+      %g = stablehlo.compare GE, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      %v = stablehlo.select %g, %x, %y : tensor<i1>, tensor<i64>
+      %w = stablehlo.select %g, %p, %q : tensor<i1>, tensor<i64>
       stablehlo.return %v, %w : tensor<i64>, tensor<i64>
     }
   return %0#0, %0#1 : tensor<5xi64>, tensor<5xi64>
@@ -726,7 +741,7 @@ func.func @main(%a0: tensor<5xi64>, %z0: tensor<i64>) -> tensor<7xi64> {
 }
 
 // CASE cumulative_sum
-// RULE ([a + c - 5, b], []) -> ([a, b]) {a=6, b=2, c=6 whole}
+// RULE ([a, b], []) -> ([a, b]) {a=6 distributed, b=2}
 func.func @main(%a0: tensor<6x2xi64>) -> tensor<6x2xi64> {
   %z0 = stablehlo.constant dense<0> : tensor<i64>
   %0 = "stablehlo.reduce_window"(%a0, %z0) <{window_dimensions = array<i64: 6, 1>, padding = dense<[[5, 0], [0, 0]]> : tensor<2x2xi64>}> ({
@@ -735,6 +750,17 @@ func.func @main(%a0: tensor<6x2xi64>) -> tensor<6x2xi64> {
       stablehlo.return %r0 : tensor<i64>
     }) : (tensor<6x2xi64>, tensor<i64>) -> tensor<6x2xi64>
   return %0 : tensor<6x2xi64>
+}
+
+// CASE cumulative_max_backward
+// RULE ([a, b], []) -> ([a, b]) {a=2, b=6 distributed}
+func.func @main(%a0: tensor<2x6xi64>, %z0: tensor<i64>) -> tensor<2x6xi64> {
+  %0 = "stablehlo.reduce_window"(%a0, %z0) <{window_dimensions = array<i64: 1, 6>, padding = dense<[[0, 0], [0, 5]]> : tensor<2x2xi64>}> ({
+    ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
+      %r0 = stablehlo.maximum %x0, %x1 : tensor<i64>
+      stablehlo.return %r0 : tensor<i64>
+    }) : (tensor<2x6xi64>, tensor<i64>) -> tensor<2x6xi64>
+  return %0 : tensor<2x6xi64>
 }
 
 // CASE pooling_of_two
@@ -765,7 +791,7 @@ func.func @main(%a: tensor<3x8xi64>, %s: tensor<3x4xi64>, %z: tensor<i64>) -> te
 }
 
 // CASE select_and_scatter_overlapping
-// RULE ([a, b], [a, c], []) -> ([a, b]) {a=3, b=8 whole, c=4 whole}
+// RULE ([a, b], [a, (b - c + 1)/2], []) -> ([a, b]) {a=3, b=8 distributed, c=3 whole}
 func.func @main(%a: tensor<3x8xi64>, %s: tensor<3x4xi64>, %z: tensor<i64>) -> tensor<3x8xi64> {
   %0 = "stablehlo.select_and_scatter"(%a, %s, %z) <{window_dimensions = array<i64: 1, 3>, window_strides = array<i64: 1, 2>, padding = dense<[[0, 0], [1, 0]]> : tensor<2x2xi64>}> ({
     ^bb0(%x: tensor<i64>, %y: tensor<i64>):
@@ -777,6 +803,36 @@ func.func @main(%a: tensor<3x8xi64>, %s: tensor<3x4xi64>, %z: tensor<i64>) -> te
       stablehlo.return %t : tensor<i64>
     }) : (tensor<3x8xi64>, tensor<3x4xi64>, tensor<i64>) -> tensor<3x8xi64>
   return %0 : tensor<3x8xi64>
+}
+
+// CASE select_and_scatter_with_gaps
+// RULE ([a], [(a - b)/3], []) -> ([a]) {a=11 distributed, b=2 whole}
+func.func @main(%a: tensor<11xi64>, %s: tensor<4xi64>, %z: tensor<i64>) -> tensor<11xi64> {
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %z) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 3>}> ({
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %g = stablehlo.compare GE, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %g : tensor<i1>
+    }, {
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %t = stablehlo.add %x, %y : tensor<i64>
+      stablehlo.return %t : tensor<i64>
+    }) : (tensor<11xi64>, tensor<4xi64>, tensor<i64>) -> tensor<11xi64>
+  return %0 : tensor<11xi64>
+}
+
+// CASE select_and_scatter_wide_padding
+// RULE ([a, c], [(a - b + 4)/2, c - d + 2], []) -> ([a, c]) {a=9 distributed, b=5 whole, c=6 distributed, d=3 whole}
+func.func @main(%a: tensor<9x6xi64>, %s: tensor<6x7xi64>, %z: tensor<i64>) -> tensor<9x6xi64> {
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %z) <{window_dimensions = array<i64: 5, 3>, window_strides = array<i64: 2, 1>, padding = dense<[[4, 3], [2, 1]]> : tensor<2x2xi64>}> ({
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %g = stablehlo.compare GE, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %g : tensor<i1>
+    }, {
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+      %t = stablehlo.add %x, %y : tensor<i64>
+      stablehlo.return %t : tensor<i64>
+    }) : (tensor<9x6xi64>, tensor<6x7xi64>, tensor<i64>) -> tensor<9x6xi64>
+  return %0 : tensor<9x6xi64>
 }
 
 // FAMILY addressing
@@ -921,7 +977,7 @@ func.func @main(%a0: tensor<6x5xi64>, %a1: tensor<6x5xi64>, %i: tensor<4x1xi32>,
 // FAMILY whole-dims
 
 // CASE sort
-// RULE ([a, b], [a, b]) -> ([a, b], [a, b]) {a=5 whole, b=3}
+// RULE ([a, b], [a, b]) -> ([a, b], [a, b]) {a=5 distributed, b=3}
 func.func @main(%a: tensor<5x3xi64>, %b: tensor<5x3xi64>) -> (tensor<5x3xi64>, tensor<5x3xi64>) {
   %0:2 = "stablehlo.sort"(%a, %b) <{dimension = 0 : i64, is_stable = true}> ({
     ^bb0(%x: tensor<i64>, %y: tensor<i64>, %p: tensor<i64>, %q: tensor<i64>):
@@ -931,36 +987,61 @@ func.func @main(%a: tensor<5x3xi64>, %b: tensor<5x3xi64>) -> (tensor<5x3xi64>, t
   return %0#0, %0#1 : tensor<5x3xi64>, tensor<5x3xi64>
 }
 
+// CASE sort_alone
+// RULE ([a], [a]) -> ([a], [a]) {a=11 distributed}
+func.func @main(%a: tensor<11xi64>, %b: tensor<11xi64>) -> (tensor<11xi64>, tensor<11xi64>) {
+  %d = stablehlo.constant dense<3> : tensor<11xi64>
+  %k = stablehlo.divide %a, %d : tensor<11xi64>
+  %0:2 = "stablehlo.sort"(%k, %b) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>, %p: tensor<i64>, %q: tensor<i64>):
+      %l = stablehlo.compare LT, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    }) : (tensor<11xi64>, tensor<11xi64>) -> (tensor<11xi64>, tensor<11xi64>)
+  return %0#0, %0#1 : tensor<11xi64>, tensor<11xi64>
+}
+
+// CASE sort_with_iota
+// RULE ([a], [a]) -> ([a], [a]) {a=9 distributed}
+func.func @main(%a: tensor<9xi64>) -> (tensor<9xi64>, tensor<9xi64>) {
+  %b = stablehlo.iota dim = 0 : tensor<9xi64>
+  %0:2 = "stablehlo.sort"(%a, %b) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%x: tensor<i64>, %y: tensor<i64>, %p: tensor<i64>, %q: tensor<i64>):
+      %l = stablehlo.compare GT, %x, %y, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    }) : (tensor<9xi64>, tensor<9xi64>) -> (tensor<9xi64>, tensor<9xi64>)
+  return %0#0, %0#1 : tensor<9xi64>, tensor<9xi64>
+}
+
 // CASE top_k
-// RULE ([a, b]) -> ([a, c], [a, d]) {a=5, b=6 whole, c=2 whole, d=2 whole}
+// RULE ([a, b]) -> ([a, c], [a, c]) {a=5, b=6 distributed, c=2 whole}
 func.func @main(%a: tensor<5x6xi64>) -> (tensor<5x2xi64>, tensor<5x2xi32>) {
   %0:2 = chlo.top_k(%a, k = 2) : tensor<5x6xi64> -> (tensor<5x2xi64>, tensor<5x2xi32>)
   return %0#0, %0#1 : tensor<5x2xi64>, tensor<5x2xi32>
 }
 
 // CASE fft
-// RULE ([a, b]) -> ([a, c]) {a=3, b=8 whole, c=5 whole}
+// RULE ([a, 2*b + c]) -> ([a, b]) {a=3, b=5 distributed, c=2 whole}
 func.func @main(%a: tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>> {
   %0 = stablehlo.fft %a, type = RFFT, length = [8] : (tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>>
   return %0 : tensor<3x5xcomplex<f32>>
 }
 
 // CASE cholesky
-// RULE ([a, b, c]) -> ([a, d, e]) {a=5, b=2 whole, c=2 whole, d=2 whole, e=2 whole}
+// RULE ([a, b, c]) -> ([a, b, c]) {a=5, b=2 distributed, c=2 distributed}
 func.func @main(%a: tensor<5x2x2xf32>) -> tensor<5x2x2xf32> {
   %0 = stablehlo.cholesky %a, lower = true : tensor<5x2x2xf32>
   return %0 : tensor<5x2x2xf32>
 }
 
 // CASE triangular_solve_left
-// RULE ([a, b, c], [a, d, h]) -> ([a, f, h]) {a=3, b=2 whole, c=2 whole, d=2 whole, e=5 whole, f=2 whole, g=5 whole, h=5}
+// RULE ([a, d, e], [a, b, c]) -> ([a, b, c]) {a=3, b=2 distributed, c=5, d=2 whole, e=2 whole}
 func.func @main(%a: tensor<3x2x2xf32>, %b: tensor<3x2x5xf32>) -> tensor<3x2x5xf32> {
   %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<3x2x2xf32>, tensor<3x2x5xf32>) -> tensor<3x2x5xf32>
   return %0 : tensor<3x2x5xf32>
 }
 
 // CASE triangular_solve_right
-// RULE ([a, b, c], [a, h, e]) -> ([a, h, g]) {a=3, b=2 whole, c=2 whole, d=5 whole, e=2 whole, f=5 whole, g=2 whole, h=5}
+// RULE ([a, d, e], [a, b, c]) -> ([a, b, c]) {a=3, b=5, c=2 distributed, d=2 whole, e=2 whole}
 func.func @main(%a: tensor<3x2x2xf32>, %b: tensor<3x5x2xf32>) -> tensor<3x5x2xf32> {
   %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = false, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<3x2x2xf32>, tensor<3x5x2xf32>) -> tensor<3x5x2xf32>
   return %0 : tensor<3x5x2xf32>

@@ -8,6 +8,13 @@
 
 namespace shardc {
 
+/// Which part of a dim each coordinate along some mesh axes has: one interval a
+/// coordinate, row-major. No axes: one interval for all ranks.
+struct IntervalTable {
+  llvm::SmallVector<int64_t> axes; ///< mesh axis numbers, major to minor
+  llvm::SmallVector<Interval> intervals;
+};
+
 /// One op on its way to the local view, as Partition sees it. Operands already
 /// cover what this rank needs (docs/Rationale/Architecture.md section 4).
 class Localization {
@@ -40,6 +47,29 @@ public:
   /// reduction factors. Returns `partial` itself where none is sharded. Ops with
   /// Reduction factors call it once for each result.
   virtual mlir::Value completeReduction(mlir::Value partial, int64_t result) = 0;
+
+  // For local forms that communicate themselves (Distributed factors).
+
+  /// The iterations of `factor` that each rank has; no axes where it is whole.
+  virtual IntervalTable factorTable(int64_t factor) = 0;
+  /// How the dims of a local operand or result lie over the ranks.
+  virtual llvm::SmallVector<IntervalTable> operandTables(int64_t operand) = 0;
+  virtual llvm::SmallVector<IntervalTable> resultTables(int64_t result) = 0;
+  /// The number of ranks along each mesh axis.
+  virtual llvm::ArrayRef<int64_t> meshSizes() = 0;
+  /// This rank's entry of `table`, one for each coordinate along `axes`.
+  virtual mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
+                                    llvm::ArrayRef<int64_t> axes) = 0;
+  /// Takes `local` from the blocks that `owned` says (together they are a whole
+  /// tensor, copies apart) to those that `needed` says; one table a dim each.
+  /// Outside the domain stands `fill` (0-d), zeros where it is null. Every rank
+  /// reaches it. `why` is the reason that explain gives, in words.
+  virtual mlir::Value exchange(mlir::Value local, llvm::ArrayRef<IntervalTable> owned,
+                               llvm::ArrayRef<IntervalTable> needed, mlir::Value fill,
+                               llvm::StringRef why) = 0;
+  /// Combines `partial`, of one shape on all ranks along `axes`, over these.
+  virtual mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind,
+                                llvm::ArrayRef<int64_t> axes, llvm::StringRef why) = 0;
 };
 
 } // namespace shardc

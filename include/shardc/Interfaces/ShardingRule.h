@@ -43,6 +43,9 @@ struct Factor {
   /// asked for by index). So it may be cut along axes that other factors are cut
   /// along as well, and adds nothing to what each rank computes.
   bool travels = false;
+  /// Of Distributed factors: bytes that arrive at all ranks together when the
+  /// local form communicates along it; what Decision weighs against a gather.
+  double movedBytes = 0;
 };
 
 /// What stands where an operand is read outside its domain.

@@ -383,12 +383,54 @@ static std::string allReduce(spmd::AllReduceOp op,
   return "";
 }
 
+/// Every element that a rank needs, from any rank that owns it.
+static std::string exchange(spmd::HaloExchangeOp op,
+                            std::vector<Environment> &ranks) {
+  Exchange plan =
+      cast<spmd::ExchangeOpInterface>(op.getOperation()).getExchange();
+  if (std::string problem = verifyExchange(plan); !problem.empty())
+    return problem;
+  std::vector<Tensor> results;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    Box needed = neededBox(plan, rank);
+    Index shape;
+    for (Interval interval : needed)
+      shape.push_back(interval.size());
+    Tensor result(shape, op.getFill() ? ranks[rank].at(op.getFill()).data[0] : 0);
+    forEachIndex(shape, [&](ArrayRef<int64_t> index) {
+      for (size_t peer = 0; peer < ranks.size(); ++peer) {
+        Box owned = ownedBox(plan, peer);
+        Index from;
+        bool isThere = true;
+        for (size_t d = 0; d < index.size(); ++d) {
+          int64_t position = needed[d].begin + index[d];
+          isThere &= owned[d].begin <= position && position < owned[d].end;
+          from.push_back(position - owned[d].begin);
+        }
+        if (!isThere)
+          continue;
+        result.at(index) = ranks[peer].at(op.getInput()).at(from);
+        return;
+      }
+    });
+    results.push_back(result);
+  }
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    ranks[rank][op.getResult()] = results[rank];
+  return "";
+}
+
 std::string shardc::test::run(Block &block, std::vector<Environment> &ranks,
                               const TestMesh &mesh) {
   for (Operation &op : block.without_terminator()) {
     if (auto reduce = dyn_cast<spmd::AllReduceOp>(op)) {
       if (std::string problem = allReduce(reduce, ranks, mesh);
           !problem.empty())
+        return problem;
+      continue;
+    }
+    if (auto move = dyn_cast<spmd::HaloExchangeOp>(op)) {
+      if (std::string problem = exchange(move, ranks); !problem.empty())
         return problem;
       continue;
     }

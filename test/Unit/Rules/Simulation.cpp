@@ -133,8 +133,36 @@ public:
     });
   }
   Value completeReduction(Value partial, int64_t result) override;
+  IntervalTable factorTable(int64_t factor) override;
+  SmallVector<IntervalTable> operandTables(int64_t operand) override {
+    return tablesOf(op->getOperand(operand), opRule.operands[operand]);
+  }
+  SmallVector<IntervalTable> resultTables(int64_t result) override {
+    return tablesOf(op->getResult(result), opRule.results[result]);
+  }
+  ArrayRef<int64_t> meshSizes() override { return mesh.sizes; }
+  OpFoldResult lookup(ArrayRef<int64_t> table,
+                      ArrayRef<int64_t> axes) override {
+    return lookup([&](int64_t rank) {
+      return table[coordinateAlong(mesh.sizes, {axes.data(), axes.size()},
+                                   rank)];
+    });
+  }
+  Value exchange(Value local, ArrayRef<IntervalTable> owned,
+                 ArrayRef<IntervalTable> needed, Value fill,
+                 StringRef why) override;
+  Value allReduce(Value partial, spmd::ReductionKind kind,
+                  ArrayRef<int64_t> axes, StringRef why) override;
 
 private:
+  /// True if the local form moves the dim's blocks: it gets those owned.
+  bool isDistributed(const IndexMap &map) {
+    return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+      return isSharded(term.factor) &&
+             opRule.factors[term.factor].kind == FactorKind::Distributed;
+    });
+  }
+  SmallVector<IntervalTable> tablesOf(Value value, const TensorRule &tensor);
   bool isCut(const IndexMap &map) {
     return llvm::any_of(map.terms, [&](const IndexTerm &term) {
       return isSharded(term.factor);
@@ -143,8 +171,18 @@ private:
   std::vector<Interval> iterations(int64_t rank) const;
   /// Positions of a dim that `rank` holds: those it needs where cut, else all.
   Interval block(const IndexMap &map, int64_t size, int64_t rank) {
+    if (isDistributed(map) && !map.isIdentity())
+      return owned(map, size, rank);
     return isCut(map) ? neededPositions(map, iterations(rank))
                       : Interval{0, size};
+  }
+  /// A block of a dim that is cut along a factor that does not index it alone.
+  Interval owned(const IndexMap &map, int64_t size, int64_t rank) {
+    int64_t factor = map.terms[0].factor;
+    auto sizes = opRule.factorSizes();
+    return dimBoundaries(map, factor, cuts[factor], size,
+                         {sizes.data(), sizes.size()})
+        .shard(mesh.coordinate(rank, "f" + std::to_string(factor)));
   }
   OpFoldResult lookup(llvm::function_ref<int64_t(int64_t)> entry);
   /// Positions of each dim that `rank` holds of an operand or result.
@@ -237,6 +275,85 @@ Value Simulation::completeReduction(Value partial, int64_t result) {
       opBuilder.getStrArrayAttr(names), "mesh", StringAttr());
 }
 
+/// The place of axis `f<factor>` in the mesh; -1 if the factor is whole.
+static int64_t axisNumber(const TestMesh &mesh, int64_t factor) {
+  auto found = llvm::find(mesh.names, axisOf(factor));
+  return found == mesh.names.end() ? -1 : found - mesh.names.begin();
+}
+
+IntervalTable Simulation::factorTable(int64_t factor) {
+  IntervalTable table;
+  if (isSharded(factor))
+    table.axes.push_back(axisNumber(mesh, factor));
+  for (int64_t i = 0; i < cuts[factor].numShards(); ++i)
+    table.intervals.push_back(cuts[factor].shard(i));
+  return table;
+}
+
+SmallVector<IntervalTable> Simulation::tablesOf(Value value,
+                                                const TensorRule &tensor) {
+  SmallVector<IntervalTable> tables;
+  for (auto [map, size] : llvm::zip(tensor.dims, shapeOf(value))) {
+    IntervalTable &table = tables.emplace_back();
+    for (const IndexTerm &term : map.terms)
+      if (int64_t axis = axisNumber(mesh, term.factor); axis >= 0)
+        table.axes.push_back(axis);
+    int64_t count = 1;
+    for (int64_t axis : table.axes)
+      count *= mesh.sizes[axis];
+    table.intervals.resize(count);
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
+      table.intervals[coordinateAlong(
+          mesh.sizes, {table.axes.data(), table.axes.size()}, rank)] =
+          block(map, size, rank);
+  }
+  return tables;
+}
+
+Value Simulation::exchange(Value local, ArrayRef<IntervalTable> owned,
+                           ArrayRef<IntervalTable> needed, Value fill,
+                           StringRef why) {
+  auto type = cast<RankedTensorType>(local.getType());
+  std::vector<int64_t> axes;
+  for (size_t axis = 0; axis < mesh.sizes.size(); ++axis)
+    axes.push_back(axis);
+  auto meshAttr = cast<spmd::MeshOp>(module->getBody()->front()).getMesh();
+  SmallVector<Attribute> dims;
+  SmallVector<int64_t> shape;
+  for (auto [d, from, to] : llvm::enumerate(owned, needed)) {
+    DimExchange dim{static_cast<int64_t>(d), axes, {}, {}};
+    bool agrees = true;
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+      auto at = [&](const IntervalTable &table) {
+        return table.intervals[coordinateAlong(
+            mesh.sizes, {table.axes.data(), table.axes.size()}, rank)];
+      };
+      dim.owned.push_back(at(from));
+      dim.needed.push_back(at(to));
+      agrees &= dim.needed.back().size() == dim.needed.front().size();
+    }
+    shape.push_back(agrees ? dim.needed.front().size() : ShapedType::kDynamic);
+    dims.push_back(
+        spmd::DimExchangeAttr::get(op->getContext(), meshAttr, dim));
+  }
+  return spmd::HaloExchangeOp::create(
+      opBuilder, op->getLoc(), type.clone(shape), local, fill,
+      opBuilder.getArrayAttr(dims),
+      FlatSymbolRefAttr::get(op->getContext(), "mesh"),
+      opBuilder.getStringAttr(why));
+}
+
+Value Simulation::allReduce(Value partial, spmd::ReductionKind kind,
+                            ArrayRef<int64_t> axes, StringRef why) {
+  SmallVector<StringRef> names;
+  for (int64_t axis : axes)
+    names.push_back(mesh.names[axis]);
+  return spmd::AllReduceOp::create(opBuilder, op->getLoc(), partial.getType(),
+                                   partial, kind,
+                                   opBuilder.getStrArrayAttr(names), "mesh",
+                                   opBuilder.getStringAttr(why));
+}
+
 std::vector<Interval> Simulation::boxOf(Value value, const TensorRule &tensor,
                                         int64_t rank) {
   std::vector<Interval> box;
@@ -283,8 +400,9 @@ Tensor Simulation::localOperand(int64_t operand, int64_t rank,
     bool between = false;
     for (size_t d = 0; d < index.size(); ++d) {
       int64_t position = box[d].begin + index[d];
-      int64_t dilation =
-          isCut(tensor.dims[d]) ? tensor.dims[d].baseDilation : 1;
+      int64_t dilation = isCut(tensor.dims[d]) && !isDistributed(tensor.dims[d])
+                             ? tensor.dims[d].baseDilation
+                             : 1;
       between |= position % dilation != 0;
       from.push_back(position >= 0 ? position / dilation : -1);
     }

@@ -1,5 +1,6 @@
 //===- SpmdDialect.cpp - The spmd dialect ---------------------------------===//
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -63,6 +64,18 @@ LogicalResult SpmdDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     auto factors = dyn_cast<ArrayAttr>(attr.getValue());
     if (!factors || !llvm::all_of(factors, llvm::IsaPred<DimShardingAttr>))
       return op->emitOpError() << "'" << name << "' expects a list of #spmd.dim_sharding";
+    return success();
+  }
+  if (name == kGroupAttrName || name == kDirectionAttrName) {
+    if (!isa<ConstrainOp>(op))
+      return op->emitOpError() << "'" << name << "' is an attribute of 'spmd.constrain'";
+    auto direction = dyn_cast<StringAttr>(attr.getValue());
+    if (name == kGroupAttrName && !isa<IntegerAttr>(attr.getValue()))
+      return op->emitOpError() << "'" << name << "' is " << attr.getValue() << ", expected a number";
+    if (name == kDirectionAttrName &&
+        (!direction || !llvm::is_contained({"forward", "backward", "none"}, direction.getValue())))
+      return op->emitOpError() << "'" << name << "' is " << attr.getValue()
+                               << ", expected \"forward\", \"backward\" or \"none\"";
     return success();
   }
   if (name == "spmd.local_view") {

@@ -1,0 +1,18 @@
+//===- Reducers.h - Regions that combine two elements -----------*- C++ -*-===//
+#ifndef SHARDC_DIALECT_STABLEHLO_IR_REDUCERS_H
+#define SHARDC_DIALECT_STABLEHLO_IR_REDUCERS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace shardc::stablehlo {
+
+/// Combines `left` and `right`, two tensors of one shape, element by element as
+/// `body`, a region of `op` on two 0-d tensors, says. Fails with a diagnostic on
+/// `op` where the region does more than elementwise arithmetic on its arguments
+/// and constants.
+llvm::FailureOr<mlir::Value> combineElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Region &body,
+                                                mlir::Value left, mlir::Value right);
+
+} // namespace shardc::stablehlo
+
+#endif // SHARDC_DIALECT_STABLEHLO_IR_REDUCERS_H

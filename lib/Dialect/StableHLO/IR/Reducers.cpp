@@ -1,0 +1,47 @@
+//===- Reducers.cpp - Regions that combine two elements -------------------===//
+
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
+#include "mlir/IR/IRMapping.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/ElementwiseTrait.h"
+
+using namespace mlir;
+using namespace shardc;
+
+FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op, Region &body, Value left,
+                                               Value right) {
+  // On 0-d tensors and on whole ones elementwise ops are the same.
+  auto type = cast<RankedTensorType>(left.getType());
+  Block &block = body.front();
+  IRMapping mapping;
+  mapping.map(block.getArgument(0), left);
+  mapping.map(block.getArgument(1), right);
+  // Constants of the body may stand in front of the op by now.
+  auto bringIn = [&](Value value) -> LogicalResult {
+    if (mapping.contains(value))
+      return success();
+    auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+    auto scalar = dyn_cast<RankedTensorType>(value.getType());
+    if (!constant || !scalar || scalar.getRank() != 0)
+      return op->emitOpError() << "unsupported: combines by values from outside its region";
+    auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
+    Value whole = stablehlo::ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(Attribute(splat)));
+    mapping.map(value, whole);
+    return success();
+  };
+  for (Operation &inner : block.without_terminator()) {
+    if (isa<stablehlo::ConstantOp>(inner))
+      continue; // Where it is used.
+    if (!inner.hasTrait<stablehlo::ElementwiseTrait>() || inner.getNumResults() != 1)
+      return op->emitOpError() << "unsupported: combines by '" << inner.getName()
+                               << "'; elementwise ops on the two arguments are known";
+    for (Value operand : inner.getOperands())
+      if (failed(bringIn(operand)))
+        return failure();
+    Operation *copy = builder.clone(inner, mapping);
+    copy->getResult(0).setType(type.clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
+  }
+  if (failed(bringIn(block.getTerminator()->getOperand(0))))
+    return failure();
+  return mapping.lookup(block.getTerminator()->getOperand(0));
+}

@@ -1,0 +1,217 @@
+//===- Distribution.cpp - Blocks that move while an op runs ---------------===//
+#include "Distribution.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+IntervalTable rules::wholeTable(int64_t size) { return {{}, {Interval{0, size}}}; }
+
+int64_t rules::longestBlock(const IntervalTable &table) {
+  int64_t longest = 0;
+  for (Interval interval : table.intervals)
+    longest = std::max(longest, interval.size());
+  return longest;
+}
+
+IntervalTable rules::tableOf(ArrayRef<int64_t> axes, const Boundaries &bounds) {
+  IntervalTable table{SmallVector<int64_t>(axes), {}};
+  for (int64_t i = 0; i < bounds.numShards(); ++i)
+    table.intervals.push_back(bounds.shard(i));
+  return table;
+}
+
+IntervalTable rules::onePerRank(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= meshSizes[axis];
+  return tableOf(axes, Boundaries::balanced(count, count));
+}
+
+RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables, Type elementType) {
+  SmallVector<int64_t> shape;
+  for (const IntervalTable &table : tables) {
+    bool agrees = llvm::all_of(table.intervals, [&](Interval interval) {
+      return interval.size() == table.intervals.front().size();
+    });
+    shape.push_back(agrees ? table.intervals.front().size() : ShapedType::kDynamic);
+  }
+  return RankedTensorType::get(shape, elementType);
+}
+
+OpFoldResult rules::sizeAt(Localization &localization, const IntervalTable &table) {
+  auto sizes = llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.size(); });
+  return localization.lookup(sizes, table.axes);
+}
+
+OpFoldResult rules::beginAt(Localization &localization, const IntervalTable &table) {
+  auto begins = llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.begin; });
+  return localization.lookup(begins, table.axes);
+}
+
+SmallVector<OpFoldResult> rules::blockSizes(Localization &localization, ArrayRef<IntervalTable> tables) {
+  return llvm::map_to_vector(tables, [&](const IntervalTable &table) { return sizeAt(localization, table); });
+}
+
+//===----------------------------------------------------------------------===//
+// Transposition
+//===----------------------------------------------------------------------===//
+
+/// Cuts each interval in balanced parts along one more, minor, axis.
+static IntervalTable refine(const IntervalTable &table, int64_t axis, int64_t ranks) {
+  IntervalTable refined{table.axes, {}};
+  refined.axes.push_back(axis);
+  for (Interval interval : table.intervals) {
+    Boundaries parts = Boundaries::balanced(interval.size(), ranks);
+    for (int64_t i = 0; i < ranks; ++i)
+      refined.intervals.push_back({interval.begin + parts.shard(i).begin, interval.begin + parts.shard(i).end});
+  }
+  return refined;
+}
+
+bool rules::moveCuts(Localization &localization, MutableArrayRef<IntervalTable> tables, ArrayRef<int64_t> whole,
+                     ArrayRef<int64_t> carriers) {
+  ArrayRef<int64_t> meshSizes = localization.meshSizes();
+  SmallVector<int64_t> moved;
+  for (int64_t dim : whole) {
+    moved.append(tables[dim].axes);
+    int64_t size = 0;
+    for (Interval interval : tables[dim].intervals)
+      size = std::max(size, interval.end);
+    tables[dim] = wholeTable(size);
+  }
+  bool isBalanced = true;
+  for (int64_t axis : moved) {
+    int64_t best = -1;
+    double bestShare = 1;
+    for (int64_t carrier : carriers) {
+      double before = double(longestBlock(tables[carrier]));
+      double after = double(longestBlock(refine(tables[carrier], axis, meshSizes[axis])));
+      if (before > 0 && after / before < bestShare) {
+        best = carrier;
+        bestShare = after / before;
+      }
+    }
+    if (best >= 0)
+      tables[best] = refine(tables[best], axis, meshSizes[axis]);
+    isBalanced &= bestShare * double(meshSizes[axis]) <= 2;
+  }
+  return isBalanced;
+}
+
+Operation *rules::cloneAs(Operation *op, Localization &localization, ValueRange operands, TypeRange types) {
+  NamedAttrList attributes;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().getValue().starts_with("spmd."))
+      attributes.append(attribute);
+  Operation *local = Operation::create(op->getLoc(), op->getName(), types, operands, std::move(attributes),
+                                       op->getPropertiesStorage(), /*successors=*/BlockRange(), op->getNumRegions());
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip(op->getRegions(), local->getRegions()))
+    from.cloneInto(&to, mapping);
+  localization.builder().insert(local);
+  return local;
+}
+
+/// How the dims of a tensor lie whose factors lie as `factors` say.
+static SmallVector<IntervalTable> dimTables(const TensorRule &tensor, ArrayRef<IntervalTable> factors) {
+  SmallVector<IntervalTable> tables;
+  for (const IndexMap &map : tensor.dims)
+    tables.push_back(map.terms.empty() ? wholeTable(1) : factors[map.terms[0].factor]);
+  return tables;
+}
+
+/// The factors that may be cut while others are whole, those of most tensors first.
+static SmallVector<int64_t> carriersOf(const ShardingRule &rule) {
+  SmallVector<std::pair<int64_t, int64_t>> counted;
+  for (auto [number, factor] : llvm::enumerate(rule.factors)) {
+    if (factor.kind != FactorKind::PassThrough)
+      continue;
+    auto has = [&, number = int64_t(number)](const TensorRule &tensor) {
+      return llvm::any_of(tensor.dims, [&](const IndexMap &map) {
+        return !map.terms.empty() && map.terms[0].factor == number;
+      });
+    };
+    if (llvm::all_of(rule.results, has))
+      counted.push_back({-llvm::count_if(rule.operands, has), static_cast<int64_t>(number)});
+  }
+  llvm::sort(counted);
+  return llvm::map_to_vector(counted, [](auto entry) { return entry.second; });
+}
+
+LocalResults rules::runTransposed(Operation *op, Localization &localization, bool mustBalance) {
+  const ShardingRule &rule = localization.rule();
+  SmallVector<IntervalTable> factors;
+  SmallVector<int64_t> whole;
+  for (auto [number, factor] : llvm::enumerate(rule.factors)) {
+    factors.push_back(localization.factorTable(number));
+    if (factor.kind == FactorKind::Distributed && localization.isSharded(number))
+      whole.push_back(number);
+  }
+  if (whole.empty())
+    return SmallVector<Value>(cloneLocal(op, localization)->getResults());
+  if (!moveCuts(localization, factors, whole, carriersOf(rule)) && mustBalance)
+    return failure();
+  SmallVector<Value> operands;
+  for (auto [i, operand] : llvm::enumerate(localization.operands())) {
+    if (rule.operands[i].dims.empty()) {
+      operands.push_back(operand);
+      continue;
+    }
+    operands.push_back(localization.exchange(operand, localization.operandTables(i),
+                                             dimTables(rule.operands[i], factors), {},
+                                             "has a dim whole that is cut, and another cut meanwhile"));
+  }
+  SmallVector<Type> types;
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    types.push_back(blockType(dimTables(rule.results[i], factors), getElementTypeOrSelf(type)));
+  Operation *local = cloneAs(op, localization, operands, types);
+  SmallVector<Value> results;
+  for (auto [i, result] : llvm::enumerate(local->getResults()))
+    results.push_back(localization.exchange(result, dimTables(rule.results[i], factors), localization.resultTables(i),
+                                            {}, "gives its result back to the blocks that it came from"));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Partial results
+//===----------------------------------------------------------------------===//
+
+Value rules::gatherPartials(Localization &localization, Value local, ArrayRef<IntervalTable> tables,
+                            ArrayRef<int64_t> axes, const IntervalTable &needed, StringRef why) {
+  OpBuilder &builder = localization.builder();
+  Location loc = local.getLoc();
+  SmallVector<IntervalTable> own{onePerRank(axes, localization.meshSizes())}, all{needed};
+  own.append(tables.begin(), tables.end());
+  all.append(tables.begin(), tables.end());
+  auto type = cast<RankedTensorType>(local.getType());
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, type.getShape());
+  Value raised;
+  if (type.hasStaticShape()) {
+    raised = stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local);
+  } else {
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      groups.push_back(dim == 0 ? ReassociationIndices{0, 1} : ReassociationIndices{dim + 1});
+    SmallVector<OpFoldResult> sizes{builder.getIndexAttr(1)};
+    llvm::append_range(sizes, blockSizes(localization, tables));
+    raised = tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local, groups, sizes);
+  }
+  return localization.exchange(raised, own, all, {}, why);
+}
+
+SmallVector<int64_t> rules::distributedAxes(Localization &localization) {
+  SmallVector<int64_t> axes;
+  for (auto [number, factor] : llvm::enumerate(localization.rule().factors))
+    if (factor.kind == FactorKind::Distributed && localization.isSharded(number))
+      llvm::append_range(axes, localization.factorTable(number).axes);
+  return axes;
+}

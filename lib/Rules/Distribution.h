@@ -1,0 +1,69 @@
+//===- Distribution.h - Blocks that move while an op runs -------*- C++ -*-===//
+//
+// What local forms of ops with Distributed factors share. An algorithm over a
+// whole dim runs by transposition: the axes that cut the dim cut another one
+// meanwhile (an all-to-all there, another back), and nothing is held twice.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_RULES_DISTRIBUTION_H
+#define SHARDC_LIB_RULES_DISTRIBUTION_H
+
+#include "RuleUtils.h"
+
+namespace shardc::rules {
+
+/// A dim of `size` elements that every rank has whole.
+IntervalTable wholeTable(int64_t size);
+/// The size of the longest interval.
+int64_t longestBlock(const IntervalTable &table);
+/// One shard a coordinate along `axes`.
+IntervalTable tableOf(llvm::ArrayRef<int64_t> axes, const Boundaries &bounds);
+/// Intervals {i, i + 1} for the coordinates along `axes` of the mesh `sizes`: a dim
+/// with one element a rank.
+IntervalTable onePerRank(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> meshSizes);
+
+/// The local type of a tensor whose dims lie so: static where all ranks agree.
+mlir::RankedTensorType blockType(llvm::ArrayRef<IntervalTable> tables, mlir::Type elementType);
+/// The extent of this rank's part of each dim.
+llvm::SmallVector<mlir::OpFoldResult> blockSizes(Localization &localization,
+                                                 llvm::ArrayRef<IntervalTable> tables);
+/// The extent, or the first index, of this rank's part of a dim.
+mlir::OpFoldResult sizeAt(Localization &localization, const IntervalTable &table);
+mlir::OpFoldResult beginAt(Localization &localization, const IntervalTable &table);
+
+/// Makes the dims (or factors) numbered `whole` of `tables` whole. The axes that
+/// cut them cut `carriers` instead, each axis the one that it cuts best, the
+/// first of equals. Returns false where an axis left ranks idle: no carrier
+/// shrank to less than twice its fair share. An axis that no carrier can take
+/// cuts nothing: its ranks all do the same.
+bool moveCuts(Localization &localization, llvm::MutableArrayRef<IntervalTable> tables,
+              llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<int64_t> carriers);
+
+/// Copies `op`, with its attributes (spmd's apart) and regions, onto `operands`
+/// and result types.
+mlir::Operation *cloneAs(mlir::Operation *op, Localization &localization, mlir::ValueRange operands,
+                         mlir::TypeRange types);
+
+/// Runs `op` with its Distributed factors whole, its PassThrough factors cut
+/// instead. Every dim of it is one factor, unchanged. Returns failure, having
+/// built nothing, where `mustBalance` and ranks would be idle.
+LocalResults runTransposed(mlir::Operation *op, Localization &localization, bool mustBalance);
+/// The same in any case, and the op itself where nothing distributed is cut.
+template <typename OpT>
+LocalResults localizeByTransposition(OpT op, Localization &localization) {
+  return runTransposed(op, localization, /*mustBalance=*/false);
+}
+
+/// The values that ranks along `axes` have of `local`, which lies as `tables` say
+/// over other axes: as a new leading dim of one element a rank, in rank order.
+/// Each rank gets those in its interval of `needed`.
+mlir::Value gatherPartials(Localization &localization, mlir::Value local,
+                           llvm::ArrayRef<IntervalTable> tables, llvm::ArrayRef<int64_t> axes,
+                           const IntervalTable &needed, llvm::StringRef why);
+
+/// All axes that cut sharded factors of kind Distributed, major to minor by factor.
+llvm::SmallVector<int64_t> distributedAxes(Localization &localization);
+
+} // namespace shardc::rules
+
+#endif // SHARDC_LIB_RULES_DISTRIBUTION_H

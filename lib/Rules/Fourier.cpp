@@ -1,0 +1,214 @@
+//===- Fourier.cpp - fft along dims that are cut --------------------------===//
+//
+// A transform of several dims is one of each after the other, and those of one
+// dim do not see the others. So a dim that is cut is made whole while another is
+// cut in its place, and nothing is gathered: pencils, as in P3DFFT (D. Pekurovsky,
+// SIAM J. Sci. Comput. 34, 2012). Where one exchange makes all cut dims whole (a
+// batch, channels), it is one exchange there and one back.
+//
+//===----------------------------------------------------------------------===//
+#include "Distribution.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+using stablehlo::FftType;
+
+static bool isRealToComplex(stablehlo::FftOp op) { return op.getFftType() == FftType::RFFT; }
+static bool isComplexToReal(stablehlo::FftOp op) { return op.getFftType() == FftType::IRFFT; }
+
+/// The last dim of a real transform has n real elements and n / 2 + 1 complex
+/// ones: cut at b on the real side, it is cut near b / 2 on the other.
+static FailureOr<ShardingRule> fftRule(stablehlo::FftOp op) {
+  ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+  size_t dims = from.size(), transformed = op.getFftLength().size();
+  if (transformed > dims || transformed == 0)
+    return failure();
+  double bytes = bytesOf(op.getOperand()) + bytesOf(op.getResult());
+  ShardingRule rule;
+  TensorRule result = newFactors(rule, to), operand = result;
+  for (size_t dim = dims - transformed; dim < dims; ++dim) {
+    rule.factors[dim].kind = FactorKind::Distributed;
+    rule.factors[dim].movedBytes = bytes;
+  }
+  IndexMap &last = operand.dims.back();
+  if (from.back() == to.back()) {
+    // Complex, or a dim of one or two elements.
+  } else if (isRealToComplex(op)) {
+    last.terms = {{static_cast<int64_t>(dims) - 1, 2}, {rule.addFactor(2, FactorKind::NeedReplication), 1}};
+    operand.fill = Fill::Clip;
+  } else {
+    last.baseDilation = 2;
+    last.terms.push_back({rule.addFactor(2, FactorKind::NeedReplication), 1});
+    operand.fill = Fill::Clip;
+  }
+  rule.operands = {operand};
+  rule.results = {result};
+  return rule;
+}
+
+namespace {
+/// A transform, dim by dim, of a value that lies as `tables` say.
+class Transformer {
+public:
+  Transformer(stablehlo::FftOp op, Localization &localization)
+      : op(op), localization(localization), builder(localization.builder()), loc(op.getLoc()),
+        value(localization.operands()[0]), tables(localization.operandTables(0)), numDims(tables.size()),
+        first(numDims - static_cast<int64_t>(op.getFftLength().size())), done(numDims, false) {}
+
+  Value run();
+
+private:
+  bool isCut(int64_t dim) const { return tables[dim].intervals.size() > 1; }
+  /// The dims that remain, in an order that is allowed: real ones last or first.
+  SmallVector<int64_t> remaining() const;
+  /// Moves the cuts of `dims` to others; false, and nothing moved, where
+  /// `mustBalance` and ranks would be idle.
+  bool makeWhole(ArrayRef<int64_t> dims, bool mustBalance);
+  void transformDim(int64_t dim);
+  void transformAll(ArrayRef<int64_t> dims);
+  /// A transform of the last `lengths.size()` dims.
+  void emit(FftType type, ArrayRef<int64_t> lengths, IntervalTable lastTable);
+
+  stablehlo::FftOp op;
+  Localization &localization;
+  OpBuilder &builder;
+  Location loc;
+  Value value;
+  SmallVector<IntervalTable> tables;
+  int64_t numDims, first;
+  SmallVector<bool> done;
+};
+} // namespace
+
+SmallVector<int64_t> Transformer::remaining() const {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = first; dim < numDims; ++dim)
+    if (!done[dim])
+      dims.push_back(dim);
+  // The real side of the last dim comes first or last of all.
+  if (isRealToComplex(op) && !done[numDims - 1])
+    return {numDims - 1};
+  if (isComplexToReal(op) && dims.size() > 1)
+    dims.pop_back();
+  return dims;
+}
+
+bool Transformer::makeWhole(ArrayRef<int64_t> dims, bool mustBalance) {
+  SmallVector<IntervalTable> moved = tables;
+  SmallVector<int64_t> carriers;
+  auto add = [&](bool wanted, int64_t begin, int64_t end) {
+    for (int64_t dim = begin; dim < end; ++dim)
+      if (done[dim] == wanted && !llvm::is_contained(dims, dim))
+        carriers.push_back(dim);
+  };
+  // Dims that are not transformed at all, those that have been, the others.
+  add(false, 0, first);
+  add(true, first, numDims);
+  add(false, first, numDims);
+  if (!moveCuts(localization, moved, dims, carriers) && mustBalance)
+    return false;
+  value = localization.exchange(value, tables, moved, {}, "transforms a dim that is cut, and another is cut meanwhile");
+  tables = moved;
+  return true;
+}
+
+void Transformer::emit(FftType type, ArrayRef<int64_t> lengths, IntervalTable lastTable) {
+  auto element = cast<FloatType>([&] {
+    Type now = getElementTypeOrSelf(value.getType());
+    auto complex = dyn_cast<ComplexType>(now);
+    return complex ? complex.getElementType() : now;
+  }());
+  Type result = type == FftType::IRFFT ? Type(element) : ComplexType::get(element);
+  auto shape = llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+  shape.back() = lastTable.intervals.front().size();
+  value = stablehlo::FftOp::create(builder, loc, RankedTensorType::get(shape, result), value, type, lengths);
+}
+
+/// Of one dim: the last one stands still, another changes places with it.
+void Transformer::transformDim(int64_t dim) {
+  int64_t last = numDims - 1, length = op.getFftLength()[dim - first];
+  FftType type = op.getFftType();
+  if (dim != last && isRealToComplex(op))
+    type = FftType::FFT;
+  if (dim != last && isComplexToReal(op))
+    type = FftType::IFFT;
+  auto swapped = [&] {
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, numDims));
+    std::swap(order[dim], order[last]);
+    auto now = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape;
+    for (int64_t from : order)
+      shape.push_back(now.getDimSize(from));
+    value = stablehlo::TransposeOp::create(builder, loc, now.clone(shape), value, order);
+  };
+  IntervalTable after = wholeTable(shapeOf(op.getResult())[dim]);
+  if (dim != last)
+    swapped();
+  emit(type, length, after);
+  if (dim != last)
+    swapped();
+  tables[dim] = after;
+  done[dim] = true;
+}
+
+/// Of dims that are whole: as the op itself where they are all there are, in its
+/// order.
+void Transformer::transformAll(ArrayRef<int64_t> dims) {
+  if (static_cast<int64_t>(dims.size()) == numDims - first) {
+    IntervalTable after = wholeTable(shapeOf(op.getResult()).back());
+    emit(op.getFftType(), op.getFftLength(), after);
+    tables.back() = after;
+    for (int64_t dim : dims)
+      done[dim] = true;
+    return;
+  }
+  for (int64_t dim : dims)
+    transformDim(dim);
+}
+
+Value Transformer::run() {
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(first, numDims)), cut;
+  for (int64_t dim : all)
+    if (isCut(dim))
+      cut.push_back(dim);
+  // Dims that are not transformed carry all the cuts, if they can.
+  if (first > 0) {
+    SmallVector<IntervalTable> moved = tables;
+    if (moveCuts(localization, moved, cut, llvm::to_vector(llvm::seq<int64_t>(0, first)))) {
+      value = localization.exchange(value, tables, moved, {},
+                                    "transforms dims that are cut, and others are cut meanwhile");
+      tables = moved;
+      transformAll(all);
+      return localization.exchange(value, tables, localization.resultTables(0), {},
+                                   "gives its result back to the blocks that it came from");
+    }
+  }
+  for (SmallVector<int64_t> left = remaining(); !left.empty(); left = remaining()) {
+    SmallVector<int64_t> whole, others;
+    for (int64_t dim : left)
+      (isCut(dim) ? others : whole).push_back(dim);
+    // What is whole already, then all the others at once, or one of them.
+    if (whole.empty()) {
+      if (!makeWhole(others, /*mustBalance=*/others.size() > 1))
+        makeWhole(others.front(), /*mustBalance=*/false);
+      continue;
+    }
+    for (int64_t dim : whole)
+      transformDim(dim);
+  }
+  return localization.exchange(value, tables, localization.resultTables(0), {},
+                               "gives its result back to the blocks that it came from");
+}
+
+static LocalResults localizeFft(stablehlo::FftOp op, Localization &localization) {
+  int64_t dims = shapeOf(op.getOperand()).size(), first = dims - static_cast<int64_t>(op.getFftLength().size());
+  for (int64_t dim = first; dim < dims; ++dim)
+    if (localization.isOperandDimLocal(0, dim))
+      return SmallVector<Value>{Transformer(op, localization).run()};
+  return localizeByCloning(op, localization);
+}
+
+void rules::attachFourier(MLIRContext *context) {
+  attach<stablehlo::FftOp, fftRule, localizeFft>(context);
+}

@@ -1,0 +1,370 @@
+//===- Sorting.cpp - sort and top_k along dims that are cut ---------------===//
+//
+// A sort runs by transposition where other dims are long enough. Else each rank
+// sorts its block and blocks are merged pair by pair, in the order of Batcher's
+// merge exchange (D. Knuth, The Art of Computer Programming 3, 5.2.2, algorithm
+// M): of a pair the lower rank keeps the smaller elements. That sorts blocks of
+// one size, the last ones shorter or empty; any others are rebalanced before and
+// after. Places travel with the elements, so that equals keep their order.
+//
+// top_k takes the candidates of each rank and then the best of those.
+//
+//===----------------------------------------------------------------------===//
+#include "Distribution.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+
+//===----------------------------------------------------------------------===//
+// sort
+//===----------------------------------------------------------------------===//
+
+static int64_t sortedDim(stablehlo::SortOp op) {
+  int64_t dim = static_cast<int64_t>(op.getDimension());
+  return dim < 0 ? dim + static_cast<int64_t>(shapeOf(op.getInputs()[0]).size()) : dim;
+}
+
+static FailureOr<ShardingRule> sortRule(stablehlo::SortOp op) {
+  if (op.getInputs().empty() || shapeOf(op.getInputs()[0]).empty())
+    return failure();
+  ShardingRule rule;
+  TensorRule tensor = newFactors(rule, shapeOf(op.getInputs()[0]));
+  Factor &sorted = rule.factors[sortedDim(op)];
+  sorted.kind = FactorKind::Distributed;
+  for (Value input : op.getInputs())
+    sorted.movedBytes += 2 * bytesOf(input);
+  rule.operands.assign(op.getInputs().size(), tensor);
+  rule.results = {rule.operands.begin(), rule.operands.end()};
+  return rule;
+}
+
+/// The rounds of merge exchange on `count` places: pairs, the lower place first.
+static SmallVector<SmallVector<std::pair<int64_t, int64_t>>> mergeExchange(int64_t count) {
+  SmallVector<SmallVector<std::pair<int64_t, int64_t>>> rounds;
+  int64_t top = 1;
+  while (2 * top < count)
+    top *= 2;
+  for (int64_t p = top; p > 0 && count > 1; p /= 2) {
+    int64_t q = top, remainder = 0, distance = p;
+    while (true) {
+      auto &round = rounds.emplace_back();
+      for (int64_t i = 0; i + distance < count; ++i)
+        if ((i & p) == remainder)
+          round.push_back({i, i + distance});
+      if (q == p)
+        break;
+      distance = q - p;
+      q /= 2;
+      remainder = p;
+    }
+  }
+  return rounds;
+}
+
+/// An operand that says each element's place along `dim`, or -1.
+static int64_t findPlaces(stablehlo::SortOp op, int64_t dim) {
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    if (auto iota = input.getDefiningOp<stablehlo::IotaOp>())
+      if (static_cast<int64_t>(iota.getIotaDimension()) == dim)
+        if (auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(input.getType())))
+          if (type.getWidth() >= 32)
+            return i;
+  return -1;
+}
+
+/// True if equal elements are the same: integers under one plain comparison.
+static bool isTotal(stablehlo::SortOp op) {
+  Block &body = op.getComparator().front();
+  if (op.getInputs().size() != 1 || !isa<IntegerType>(getElementTypeOrSelf(op.getInputs()[0].getType())) ||
+      body.getOperations().size() != 2)
+    return false;
+  auto compare = dyn_cast<stablehlo::CompareOp>(body.front());
+  return compare && compare->getOperand(0) != compare->getOperand(1) &&
+         llvm::all_of(compare->getOperands(), [](Value operand) { return isa<BlockArgument>(operand); });
+}
+
+/// Gives `sort` the order of the global op with equals in the order of operand
+/// `places`; backwards where the comparator calls equals less than one another,
+/// as a merge of runs in order leaves them.
+static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int64_t places) {
+  Region &region = sort.getComparator();
+  region.getBlocks().clear();
+  Block &body = region.emplaceBlock();
+  Location loc = sort.getLoc();
+  for (Value input : sort.getInputs()) {
+    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(input.getType()));
+    body.addArguments({scalar, scalar}, {loc, loc});
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(&body);
+  Block &order = global.getComparator().front();
+  auto compare = [&](bool swapped) -> Value {
+    IRMapping mapping;
+    for (BlockArgument argument : order.getArguments())
+      mapping.map(argument, body.getArgument(argument.getArgNumber() ^ (swapped ? 1 : 0)));
+    for (Operation &op : order.without_terminator())
+      builder.clone(op, mapping);
+    return mapping.lookupOrDefault(order.getTerminator()->getOperand(0));
+  };
+  Value less = compare(false), greater = compare(true);
+  Value first = body.getArgument(2 * places), second = body.getArgument(2 * places + 1);
+  auto predicate = cast<RankedTensorType>(less.getType());
+  auto type = cast<IntegerType>(getElementTypeOrSelf(first.getType()));
+  auto how = type.isUnsigned() ? stablehlo::ComparisonType::UNSIGNED : stablehlo::ComparisonType::SIGNED;
+  Value before = stablehlo::CompareOp::create(builder, loc, first, second,
+                                              stablehlo::ComparisonDirection::LT, how);
+  Value after = stablehlo::CompareOp::create(builder, loc, first, second,
+                                             stablehlo::ComparisonDirection::GT, how);
+  Value differs = stablehlo::XorOp::create(builder, loc, predicate, less, greater);
+  Value tie = stablehlo::SelectOp::create(builder, loc, predicate, less, after, before);
+  Value result = stablehlo::SelectOp::create(builder, loc, predicate, differs, less, tie);
+  stablehlo::ReturnOp::create(builder, loc, result);
+}
+
+/// Gives the comparator of `sort` arguments for its last operand.
+static void ignorePlaces(stablehlo::SortOp sort) {
+  auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(sort.getInputs().back().getType()));
+  sort.getComparator().front().addArguments({scalar, scalar}, {sort.getLoc(), sort.getLoc()});
+}
+
+namespace {
+/// Sorts blocks along one dim that is cut, by merges of pairs.
+class MergeSorter {
+public:
+  MergeSorter(stablehlo::SortOp op, Localization &localization)
+      : op(op), localization(localization), builder(localization.builder()), loc(op.getLoc()), dim(sortedDim(op)) {}
+
+  SmallVector<Value> run();
+
+private:
+  SmallVector<Value> exchangeAll(ValueRange values, ArrayRef<IntervalTable> from, ArrayRef<IntervalTable> to,
+                                 StringRef why);
+  Value iota(ArrayRef<IntervalTable> tables);
+  SmallVector<Value> merge(ValueRange mine, ArrayRef<IntervalTable> tables,
+                           ArrayRef<std::pair<int64_t, int64_t>> pairs);
+  SmallVector<Type> typesOf(ValueRange values, ArrayRef<IntervalTable> tables);
+
+  stablehlo::SortOp op;
+  Localization &localization;
+  OpBuilder &builder;
+  Location loc;
+  int64_t dim;
+  int64_t places = -1;
+};
+} // namespace
+
+SmallVector<Value> MergeSorter::exchangeAll(ValueRange values, ArrayRef<IntervalTable> from,
+                                            ArrayRef<IntervalTable> to, StringRef why) {
+  return llvm::map_to_vector(values, [&](Value value) { return localization.exchange(value, from, to, {}, why); });
+}
+
+SmallVector<Type> MergeSorter::typesOf(ValueRange values, ArrayRef<IntervalTable> tables) {
+  return llvm::map_to_vector(
+      values, [&](Value value) -> Type { return blockType(tables, getElementTypeOrSelf(value.getType())); });
+}
+
+/// The global place along `dim` of each element of this rank's block.
+Value MergeSorter::iota(ArrayRef<IntervalTable> tables) {
+  int64_t size = shapeOf(op.getInputs()[0])[dim];
+  RankedTensorType type = blockType(tables, builder.getIntegerType(size < (int64_t(1) << 31) ? 32 : 64));
+  SmallVector<OpFoldResult> sizes = blockSizes(localization, tables);
+  Value local;
+  if (type.hasStaticShape())
+    local = stablehlo::IotaOp::create(builder, loc, type, static_cast<uint64_t>(dim));
+  else
+    local = stablehlo::DynamicIotaOp::create(builder, loc, type, shapeTensor(builder, loc, sizes),
+                                             static_cast<uint64_t>(dim));
+  Value first = scalarFromIndex(builder, loc, beginAt(localization, tables[dim]), type.getElementType());
+  Value begin = broadcastScalar(builder, loc, first, type, sizes);
+  return stablehlo::AddOp::create(builder, loc, type, local, begin);
+}
+
+/// Of each of `pairs` of ranks, the lower keeps as many of the smallest elements of
+/// both as it has, the other the rest. Other ranks keep theirs.
+SmallVector<Value> MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> tables,
+                                      ArrayRef<std::pair<int64_t, int64_t>> pairs) {
+  const IntervalTable &own = tables[dim];
+  SmallVector<IntervalTable> theirs(tables), both(tables);
+  SmallVector<int64_t> skipped(own.intervals.size(), 0);
+  for (auto [i, interval] : llvm::enumerate(own.intervals))
+    theirs[dim].intervals[i] = {interval.begin, interval.begin};
+  for (auto [low, high] : pairs) {
+    theirs[dim].intervals[low] = own.intervals[high];
+    theirs[dim].intervals[high] = own.intervals[low];
+    skipped[high] = own.intervals[low].size();
+  }
+  for (auto [i, interval] : llvm::enumerate(both[dim].intervals))
+    interval.end += theirs[dim].intervals[i].size();
+  SmallVector<Value> other = exchangeAll(mine, tables, theirs, "merges its block with another rank's"), joined;
+  for (auto [a, b, type] : llvm::zip(mine, other, typesOf(mine, both)))
+    joined.push_back(stablehlo::ConcatenateOp::create(builder, loc, type, ValueRange{a, b}, dim));
+  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, joined, typesOf(joined, both)));
+  if (places >= 0)
+    orderByPlaces(op, sort, places);
+  SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
+      strides(tables.size(), builder.getIndexAttr(1)), sizes = blockSizes(localization, tables);
+  offsets[dim] = localization.lookup(skipped, own.axes);
+  SmallVector<Value> kept;
+  for (auto [sorted, type] : llvm::zip(sort.getResults(), typesOf(mine, tables)))
+    kept.push_back(tensor::ExtractSliceOp::create(builder, loc, cast<RankedTensorType>(type), sorted, offsets, sizes,
+                                                  strides));
+  return kept;
+}
+
+SmallVector<Value> MergeSorter::run() {
+  size_t count = op.getInputs().size();
+  SmallVector<IntervalTable> given = localization.operandTables(0), tables = given;
+  int64_t size = shapeOf(op.getInputs()[0])[dim], ranks = given[dim].intervals.size();
+  int64_t block = (size + ranks - 1) / ranks;
+  for (auto [i, interval] : llvm::enumerate(tables[dim].intervals))
+    interval = {std::min<int64_t>(i * block, size), std::min<int64_t>((i + 1) * block, size)};
+  SmallVector<Value> values =
+      exchangeAll(localization.operands(), given, tables, "merges blocks of one size");
+  if (!isTotal(op)) {
+    places = findPlaces(op, dim);
+    if (places < 0) {
+      places = count;
+      values.push_back(iota(tables));
+    }
+  }
+  // A stable sort leaves equals in the order of places anyway, but it needs a
+  // comparator that knows of them.
+  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, values, typesOf(values, tables)));
+  if (values.size() > count)
+    ignorePlaces(sort);
+  values = SmallVector<Value>(sort.getResults());
+  for (auto &round : mergeExchange(ranks)) {
+    llvm::erase_if(round, [&](auto pair) { return tables[dim].intervals[pair.second].empty(); });
+    if (!round.empty())
+      values = merge(values, tables, round);
+  }
+  values.truncate(count);
+  return exchangeAll(values, tables, localization.resultTables(0), "gives the sorted dim back in the blocks it had");
+}
+
+static LocalResults localizeSort(stablehlo::SortOp op, Localization &localization) {
+  if (!localization.isSharded(localization.rule().operands[0].dims[sortedDim(op)].terms[0].factor))
+    return localizeByCloning(op, localization);
+  LocalResults transposed = runTransposed(op, localization, /*mustBalance=*/true);
+  if (succeeded(transposed))
+    return transposed;
+  return MergeSorter(op, localization).run();
+}
+
+//===----------------------------------------------------------------------===//
+// chlo.top_k
+//===----------------------------------------------------------------------===//
+
+/// A sort of `values` and `places` along the last dim, the largest first.
+static stablehlo::SortOp sortDescending(OpBuilder &builder, Location loc, Value values, Value places) {
+  int64_t dim = cast<RankedTensorType>(values.getType()).getRank() - 1;
+  auto sort = stablehlo::SortOp::create(builder, loc, TypeRange{values.getType(), places.getType()},
+                                        ValueRange{values, places}, dim, /*is_stable=*/true);
+  Block &body = sort.getComparator().emplaceBlock();
+  for (Value operand : {values, places}) {
+    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operand.getType()));
+    body.addArguments({scalar, scalar}, {loc, loc});
+  }
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  Type element = getElementTypeOrSelf(values.getType());
+  auto how = isa<FloatType>(element)                  ? stablehlo::ComparisonType::TOTALORDER
+             : element.isUnsignedInteger() || element.isInteger(1) ? stablehlo::ComparisonType::UNSIGNED
+                                                      : stablehlo::ComparisonType::SIGNED;
+  Value more = stablehlo::CompareOp::create(inside, loc, body.getArgument(0), body.getArgument(1),
+                                            stablehlo::ComparisonDirection::GT, how);
+  stablehlo::ReturnOp::create(inside, loc, more);
+  return sort;
+}
+
+/// The first elements of `value` along the last dim, which then lies as `tables` say.
+static Value takeFirst(Localization &localization, Value value, ArrayRef<IntervalTable> tables) {
+  OpBuilder &builder = localization.builder();
+  SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
+      strides(tables.size(), builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(builder, value.getLoc(),
+                                        blockType(tables, getElementTypeOrSelf(value.getType())), value, offsets,
+                                        blockSizes(localization, tables), strides);
+}
+
+/// Each rank's first k, or all it has, in the order of top_k; then the first k of
+/// all ranks', one rank's behind the other's, so that of equals the lower goes
+/// first.
+static LocalResults localizeTopK(Operation *op, Localization &localization) {
+  int64_t dim = shapeOf(op->getOperand(0)).size() - 1, k = shapeOf(op->getResult(0))[dim];
+  const IndexMap &map = localization.rule().operands[0].dims[dim];
+  if (map.terms.empty() || !localization.isSharded(map.terms[0].factor) || k == 0)
+    return SmallVector<Value>(cloneLocal(op, localization)->getResults());
+  OpBuilder &builder = localization.builder();
+  Location loc = op->getLoc();
+  SmallVector<IntervalTable> tables = localization.operandTables(0), kept = tables, gathered = tables;
+  int64_t total = 0;
+  for (Interval &interval : kept[dim].intervals) {
+    int64_t count = std::min(k, interval.size());
+    interval = {total, total + count};
+    total += count;
+  }
+  gathered[dim] = wholeTable(total);
+  Value block = localization.operands()[0];
+  Type places = getElementTypeOrSelf(op->getResult(1).getType());
+  auto blockOf = [&](ArrayRef<IntervalTable> lie) { return blockType(lie, places); };
+  SmallVector<Value> best;
+  bool haveAll = llvm::all_of(tables[dim].intervals, [&](Interval interval) { return interval.size() >= k; });
+  if (haveAll) {
+    SmallVector<Type> types{blockType(kept, getElementTypeOrSelf(block.getType())), blockOf(kept)};
+    best = SmallVector<Value>(cloneAs(op, localization, block, types)->getResults());
+  } else {
+    RankedTensorType type = blockOf(tables);
+    Value count;
+    if (type.hasStaticShape())
+      count = stablehlo::IotaOp::create(builder, loc, type, static_cast<uint64_t>(dim));
+    else
+      count = stablehlo::DynamicIotaOp::create(
+          builder, loc, type, shapeTensor(builder, loc, blockSizes(localization, tables)), static_cast<uint64_t>(dim));
+    for (Value sorted : sortDescending(builder, loc, block, count).getResults())
+      best.push_back(takeFirst(localization, sorted, kept));
+  }
+  Value first = scalarFromIndex(builder, loc, beginAt(localization, tables[dim]), places);
+  Value begin = broadcastScalar(builder, loc, first, blockOf(kept), blockSizes(localization, kept));
+  best[1] = stablehlo::AddOp::create(builder, loc, blockOf(kept), best[1], begin);
+  for (Value &value : best)
+    value = localization.exchange(value, kept, gathered, {}, "picks from the candidates of all ranks");
+  SmallVector<Value> results;
+  for (auto [i, sorted] : llvm::enumerate(sortDescending(builder, loc, best[0], best[1]).getResults()))
+    results.push_back(takeFirst(localization, sorted, localization.resultTables(i)));
+  return results;
+}
+
+namespace {
+struct TopKRule : ShardingRuleOpInterface::FallbackModel<TopKRule> {
+  FailureOr<ShardingRule> getShardingRule(Operation *op) const {
+    if (!hasStaticShapes(op) || op->getNumOperands() != 1 || shapeOf(op->getOperand(0)).empty())
+      return failure();
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+    ShardingRule rule;
+    TensorRule result = newFactors(rule, shape.drop_back()), operand = result;
+    int64_t factor = rule.addFactor(shape.back(), FactorKind::Distributed);
+    rule.factors[factor].movedBytes = 4 * (bytesOf(op->getResult(0)) + bytesOf(op->getResult(1)));
+    operand.dims.push_back(IndexMap::identity(factor));
+    result.dims.push_back(wholeDim(rule, shapeOf(op->getResult(0)).back()));
+    rule.operands = {operand};
+    rule.results = {result, result};
+    return rule;
+  }
+};
+struct TopKLocalize : LocalizeOpInterface::FallbackModel<TopKLocalize> {
+  LocalResults localize(Operation *op, Localization &localization) const {
+    return localizeTopK(op, localization);
+  }
+};
+} // namespace
+
+void rules::attachTopK(MLIRContext *context) {
+  if (auto name = RegisteredOperationName::lookup("chlo.top_k", context))
+    name->attachInterface<TopKRule, TopKLocalize>();
+}
+
+void rules::attachSorting(MLIRContext *context) {
+  attach<stablehlo::SortOp, sortRule, localizeSort>(context);
+}
