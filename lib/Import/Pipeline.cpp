@@ -16,6 +16,9 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createCollectChecksPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());
+  // One rank does what all ranks of a region do.
+  if (options.unsharded)
+    pm.addPass(createEmulateManualPass());
   pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.unsharded}));
   // Identity broadcasts and repeated constants would only cost propagation time.
   pm.addPass(createCanonicalizerPass());

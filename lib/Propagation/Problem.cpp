@@ -41,7 +41,7 @@ int64_t Problem::addOrigin(llvm::StringRef text) {
   return origins.size() - 1;
 }
 
-void Problem::addEdge(int64_t from, int64_t to) {
+void Problem::addEdge(int64_t from, int64_t to, Flow flow) {
   OpNode &edge = ops.emplace_back();
   edge.rule = identityRule(tensors[from].shape);
   edge.operands = {from};

@@ -85,6 +85,10 @@ private:
   std::optional<Agreement> agree(int64_t op, int64_t factor,
                                  ArrayRef<Source> sources) const;
   bool update(const RuleView &view, const Slot &slot, const Agreement &agreed);
+  /// Broadcasts pass backwards only, until the last stage.
+  Flow flowOf(int64_t op) const {
+    return views[op].isBroadcast && stage < Everything ? Flow::Backward : problem.ops[op].flow;
+  }
   bool isVisible(const DimState &dim) const { return dim.priority <= round; }
   void enqueue(int64_t op);
 
@@ -195,10 +199,10 @@ void Propagator::visit(int64_t op) {
 
 SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
   const RuleView &view = views[op];
-  bool backwardsOnly = view.isBroadcast && stage < Everything;
+  Flow flow = flowOf(op);
   SmallVector<Source, 4> sources;
   for (const Slot &slot : slots[op]) {
-    if (slot.view.factor != factor || (backwardsOnly && !slot.isResult))
+    if (slot.view.factor != factor || flow == (slot.isResult ? Flow::Forward : Flow::Backward))
       continue;
     const TensorState &tensor = problem.tensors[slot.tensor];
     const DimState &dim = tensor.dims[slot.dim];
@@ -398,9 +402,9 @@ void Propagator::visitFactor(int64_t op, int64_t factor) {
   if (!agreed)
     return;
   const RuleView &view = views[op];
-  bool backwardsOnly = view.isBroadcast && stage < Everything;
+  Flow flow = flowOf(op);
   for (const Slot &slot : slots[op]) {
-    if (slot.view.factor != factor || (backwardsOnly && slot.isResult))
+    if (slot.view.factor != factor || flow == (slot.isResult ? Flow::Backward : Flow::Forward))
       continue;
     if (update(view, slot, *agreed))
       for (int64_t user : usersOf[slot.tensor])

@@ -67,6 +67,17 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def EmulateManualPass : Pass<"spmd-emulate-manual", "::mlir::ModuleOp"> {
+  let summary = "Let one rank run what the ranks of manual regions do.";
+  let description = [{
+    Before: `spmd.manual`, and a mesh. After: the region's ops once for each coordinate of its manual axes, side by
+    side; collectives are slices, concatenations and folds of their values. Requires what import leaves.
+    Refuses: reducers that are not elementwise, groups with ranks of several coordinates of a free axis, more ops
+    than a program may have.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
   let summary = "Give axes and shards other sizes than the file says.";
   let description = [{

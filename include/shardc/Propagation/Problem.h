@@ -51,6 +51,9 @@ struct TensorState {
   int64_t dimOfAxis(int64_t axis) const;
 };
 
+/// Where shardings may spread through an edge.
+enum class Flow { Both, Forward, Backward };
+
 /// One op. Numbers of tensors are -1 for operands and results without dims.
 struct OpNode {
   ShardingRule rule;
@@ -58,6 +61,7 @@ struct OpNode {
   llvm::SmallVector<int64_t, 2> results;
   /// Nothing but a flow of the value: constraints, loop arguments, returns.
   bool isEdge = false;
+  Flow flow = Flow::Both;
   bool hasSingleUse = false;
 };
 
@@ -70,7 +74,7 @@ struct Problem {
   int64_t addTensor(llvm::ArrayRef<int64_t> shape, int64_t elementBytes = 4);
   int64_t addOrigin(llvm::StringRef text);
   /// Ties two tensors of one shape together dim by dim.
-  void addEdge(int64_t from, int64_t to);
+  void addEdge(int64_t from, int64_t to, Flow flow = Flow::Both);
   int64_t shards(llvm::ArrayRef<int64_t> axes) const;
   int64_t numRanks() const { return shards(allAxes()); }
   llvm::SmallVector<int64_t, 4> allAxes() const;
