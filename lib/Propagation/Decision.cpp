@@ -148,7 +148,7 @@ void Decider::collectOptions() {
 /// as `factors` says: an axis once, but for factors whose blocks travel.
 bool Decider::mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const {
   for (auto [number, other] : llvm::enumerate(factors)) {
-    if (int64_t(number) == factor || view.rule->factors[factor].travels || view.rule->factors[number].travels)
+    if (int64_t(number) == factor || view.mayShareAxis(factor, number))
       continue;
     if (llvm::any_of(axes, [&](int64_t axis) { return llvm::is_contained(other.axes, axis); }))
       return false;

@@ -47,6 +47,7 @@ void Problem::addEdge(int64_t from, int64_t to, Flow flow) {
   edge.operands = {from};
   edge.results = {to};
   edge.isEdge = true;
+  edge.flow = flow;
 }
 
 int64_t Problem::shards(ArrayRef<int64_t> axes) const {
@@ -170,6 +171,18 @@ RuleView::RuleView(const ShardingRule &rule, ArrayRef<ArrayRef<int64_t>> operand
     passes &= factor.kind == FactorKind::PassThrough;
   }
   isPassThrough = exact && passes && !isBroadcast;
+}
+
+bool RuleView::mayShareAxis(int64_t factor, int64_t other) const {
+  if (!rule->factors[factor].travels && !rule->factors[other].travels)
+    return false;
+  auto hasBoth = [&](ArrayRef<Dim> dims) {
+    auto has = [&](int64_t wanted) {
+      return llvm::any_of(dims, [&](const Dim &dim) { return dim.factor == wanted; });
+    };
+    return has(factor) && has(other);
+  };
+  return llvm::none_of(operands, hasBoth) && llvm::none_of(results, hasBoth);
 }
 
 /// True if `derived` leaves the work on much fewer ranks than `source` does.

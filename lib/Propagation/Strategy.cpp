@@ -233,12 +233,9 @@ SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
 }
 
 bool Propagator::isUsedElsewhere(int64_t op, int64_t factor, int64_t axis) const {
-  const ShardingRule &rule = problem.ops[op].rule;
-  if (rule.factors[factor].travels)
-    return false;
   return llvm::any_of(slots[op], [&](const Slot &slot) {
     return slot.view.factor != factor &&
-           (slot.view.factor < 0 || !rule.factors[slot.view.factor].travels) &&
+           (slot.view.factor < 0 || !views[op].mayShareAxis(factor, slot.view.factor)) &&
            llvm::is_contained(problem.tensors[slot.tensor].dims[slot.dim].axes, axis);
   });
 }

@@ -112,6 +112,9 @@ struct RuleView {
   llvm::SmallVector<bool, 8> canCut;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 4> operands;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 2> results;
+  /// True if one axis may cut both factors: one of them travels, and no tensor
+  /// has both.
+  bool mayShareAxis(int64_t factor, int64_t other) const;
   bool isPassThrough = false; ///< nothing is reduced, repeated or shifted
   bool isBroadcast = false;   ///< a result has a factor that no operand has
 };
