@@ -1,0 +1,128 @@
+//===- Algebra.h - What a score is, whichever way it is written -*- C++ -*-===//
+//
+// A tensor whose dims are known as iteration dims is a function of these: an
+// expression. Broadcasts, transposes and reshapes are nothing, and what is left
+// is brought to a normal form: a polynomial over terms, with whole powers. Two
+// spellings of one computation (the maximum subtracted or not, divided
+// before or after, a gradient in any order) have one normal form:
+//
+//     exp(s - m) / sum_k exp(s - m)  =  Exp[s] * Sum_k[Exp[s]]^-1
+//
+// Rounding is ignored, as is what happens where a term is infinite.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_RAISE_ALGEBRA_H
+#define SHARDC_LIB_RAISE_ALGEBRA_H
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Types.h"
+#include "mlir/IR/Value.h"
+#include <map>
+#include <vector>
+
+namespace shardc::raise {
+
+/// Each dim of a tensor as iteration dims, major to minor; none: one element.
+using Layout = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 6>;
+/// A set of iteration dims.
+using DimSet = uint64_t;
+
+using TermId = unsigned;
+using PolyId = unsigned;
+
+struct Monomial {
+  double coefficient = 1;
+  /// Terms and their powers, ascending by term, no power zero.
+  std::vector<std::pair<TermId, int>> factors;
+};
+/// Ascending by factors, no coefficient zero.
+using Poly = std::vector<Monomial>;
+
+enum class TermKind {
+  Leaf,      ///< an element of a tensor
+  Position,  ///< the index along a dim
+  Dot,       ///< a sum of products over dims of their own
+  Exp, Log,  ///< of a polynomial
+  Inverse,   ///< of a polynomial of several monomials
+  SumOverKey, MaxOverKey,
+  Function   ///< any other elementwise op
+};
+
+struct Term {
+  TermKind kind;
+  DimSet dims = 0;
+  bool isBool = false;
+  /// Leaf, Dot: the numbers of the tensors, and how they lie.
+  llvm::SmallVector<unsigned, 2> values;
+  llvm::SmallVector<Layout, 2> layouts;
+  /// Position: the dim.
+  unsigned dim = 0;
+  llvm::SmallVector<PolyId, 3> arguments;
+  /// Function: what to do, and the element types it is done on.
+  mlir::StringAttr name;
+  mlir::DictionaryAttr attributes;
+  llvm::SmallVector<mlir::Type, 3> argumentTypes;
+  mlir::Type type;
+  /// A tensor that holds the term, and how it lies: not part of what it is.
+  mlir::Value tensor;
+  Layout tensorLayout;
+};
+
+/// Makes polynomials and terms; equal ones have one number.
+class Algebra {
+public:
+  /// Sums run over `keyDims`, of `keySize` elements.
+  Algebra(DimSet keyDims, double keySize) : keyDims(keyDims), keySize(keySize) {}
+
+  PolyId number(double value);
+  PolyId term(Term term);
+  PolyId add(PolyId lhs, PolyId rhs, double rhsFactor = 1);
+  PolyId multiply(PolyId lhs, PolyId rhs);
+  PolyId scale(PolyId poly, double by);
+  PolyId invert(PolyId poly);
+  PolyId exponential(PolyId poly);
+  PolyId logarithm(PolyId poly);
+  PolyId sumOverKey(PolyId poly);
+  PolyId maxOverKey(PolyId poly);
+
+  const Poly &get(PolyId id) const { return polys[id]; }
+  const Term &getTerm(TermId id) const { return terms[id]; }
+  Term &editTerm(TermId id) { return terms[id]; }
+  PolyId intern(Poly poly);
+  PolyId ofTerm(TermId id, int power = 1) { return intern({{1.0, {{id, power}}}}); }
+
+  DimSet dimsOf(const Monomial &monomial) const;
+  DimSet dimsOf(PolyId poly) const;
+  /// The value of a polynomial without terms.
+  std::optional<double> constantOf(PolyId poly) const;
+  /// The term that a polynomial is, if it is one.
+  std::optional<TermId> singleTerm(PolyId poly) const;
+  /// The power of `term` in `monomial`.
+  static int powerOf(const Monomial &monomial, TermId term);
+  /// `monomial` times `term` to the power.
+  Monomial times(Monomial monomial, TermId term, int power) const;
+  Monomial times(const Monomial &lhs, const Monomial &rhs) const;
+  /// All terms in `poly`, those in arguments of terms too.
+  void collectTerms(PolyId poly, llvm::SmallVectorImpl<TermId> &found) const;
+  /// Equal but for rounding of coefficients.
+  bool isNear(PolyId lhs, PolyId rhs) const;
+  bool isKeyDependent(DimSet dims) const { return dims & keyDims; }
+  bool tooLarge(PolyId poly) const { return polys[poly].size() > 64; }
+  /// For people.
+  std::string str(PolyId poly) const;
+
+private:
+  TermId internTerm(Term term);
+
+  DimSet keyDims;
+  double keySize;
+  std::vector<Term> terms;
+  std::vector<Poly> polys;
+  std::map<std::string, TermId> termNumbers;
+  std::map<std::string, PolyId> polyNumbers;
+};
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_ALGEBRA_H

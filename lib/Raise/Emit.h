@@ -1,0 +1,25 @@
+//===- Emit.h - Ops on all pairs from what was matched ----------*- C++ -*-===//
+#ifndef SHARDC_LIB_RAISE_EMIT_H
+#define SHARDC_LIB_RAISE_EMIT_H
+
+#include "Match.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+namespace shardc::raise {
+
+/// What stands for values that are replaced.
+using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
+
+/// Makes the op of `forward` where its contraction stands, and replaces its output.
+spmd::AllPairsOp emitForward(Forward &forward, Replacements &replacements);
+
+/// The first op that `backward` replaces: the new one stands there.
+mlir::Operation *placeOf(const Backward &backward);
+
+/// Makes the op of `backward`, a gradient of `made`, and replaces what it gives. `forward` is
+/// what `backward` was matched with; `made` may be of an equal one.
+void emitBackward(Forward &forward, Backward &backward, spmd::AllPairsOp made, Replacements &replacements);
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_EMIT_H

@@ -1,0 +1,172 @@
+//===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
+#include "shardc/Raise/Passes.h"
+#include "Emit.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_RAISEALLPAIRSPASS
+#include "shardc/Raise/Passes.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::raise;
+
+/// The first op that still uses `value`, or what is made of it, once `replaced` values
+/// have no users; null if none does.
+static Operation *findSurvivor(Value value, const DenseSet<Value> &replaced, DenseSet<Value> &seen) {
+  if (replaced.contains(value) || !seen.insert(value).second)
+    return nullptr;
+  for (Operation *user : value.getUsers()) {
+    if (user->getBlock() != value.getParentBlock() || user->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(user))
+      return user;
+    for (Value result : user->getResults())
+      if (Operation *survivor = findSurvivor(result, replaced, seen))
+        return survivor;
+  }
+  return nullptr;
+}
+
+namespace {
+/// Forwards on the same raw scores, and the gradients.
+struct Group {
+  std::vector<Forward> forwards;
+  std::vector<Backward> backwards;
+};
+} // namespace
+
+/// Says why what looks like attention stays as it is.
+static void explainMiss(Operation *op, StringRef why) {
+  emitRemark(op->getLoc()) << "looks like attention, but is left as it is: " << why;
+}
+
+/// Finds the gradients of `group`; true if all of it can be replaced.
+static bool isWhole(Group &group, const Numbering &numbering, bool explain) {
+  Forward &first = group.forwards.front();
+  group.backwards = matchBackward(first, numbering);
+  DenseSet<Value> replaced;
+  for (Forward &f : group.forwards)
+    replaced.insert(f.output);
+  for (Backward &b : group.backwards) {
+    for (Value value : {b.dquery, b.dkey, b.dvalue})
+      if (value)
+        replaced.insert(value);
+    for (ExtraGradient &extra : b.extras)
+      replaced.insert(extra.value);
+  }
+  unsigned raw = numbering.of(first.algebra->getTerm(first.raw).tensor);
+  DenseSet<Value> seen;
+  for (Operation &op : *first.dot->getBlock()) {
+    if (op.getNumResults() != 1 || numbering.of(op.getResult(0)) != raw)
+      continue;
+    if (Operation *survivor = findSurvivor(op.getResult(0), replaced, seen)) {
+      if (explain) {
+        std::string why = ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str();
+        explainMiss(survivor, why);
+      }
+      return false;
+    }
+  }
+  for (Backward &b : group.backwards) {
+    Operation *place = placeOf(b);
+    Forward *made = nullptr;
+    for (Forward &f : group.forwards)
+      if (f.dot->isBeforeInBlock(place) && f.score == first.score)
+        made = &f;
+    bool isThere = made != nullptr;
+    for (Value value : {b.queryRoot.value, b.keyRoot.value, b.valueRoot.value, b.dout.value})
+      if (value && value.getDefiningOp() && value.getDefiningOp()->getBlock() == place->getBlock())
+        isThere &= value.getDefiningOp()->isBeforeInBlock(place);
+    if (!isThere) {
+      if (explain)
+        explainMiss(place, "its gradient is needed before what it is made of");
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Replaces `group`, all of it. Values that are gone are in `replacements`.
+static void raiseGroup(Group &group, Replacements &replacements) {
+  SmallVector<spmd::AllPairsOp> made;
+  SmallVector<Operation *> places;
+  for (Backward &b : group.backwards)
+    places.push_back(placeOf(b));
+  for (Forward &f : group.forwards)
+    made.push_back(emitForward(f, replacements));
+  for (auto [b, place] : llvm::zip(group.backwards, places)) {
+    size_t nearest = 0;
+    for (size_t i = 0; i < made.size(); ++i)
+      if (made[i]->isBeforeInBlock(place))
+        nearest = i;
+    emitBackward(group.forwards.front(), b, made[nearest], replacements);
+  }
+}
+
+/// Erases what has no users, last first.
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(&op))
+      op.erase();
+}
+
+static bool raiseBlock(Block &block, const Numbering &numbering, bool explain) {
+  std::vector<Group> groups;
+  for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
+    for (bool side : {false, true}) {
+      std::pair<Operation *, std::string> nearMiss = {nullptr, ""};
+      std::optional<Forward> match = matchForward(dot, side, numbering, nearMiss);
+      if (!match) {
+        if (nearMiss.first && explain)
+          explainMiss(nearMiss.first, nearMiss.second);
+        continue;
+      }
+      unsigned raw = numbering.of(match->algebra->getTerm(match->raw).tensor);
+      Group *group = nullptr;
+      for (Group &other : groups) {
+        Forward &f = other.forwards.front();
+        if (numbering.of(f.algebra->getTerm(f.raw).tensor) == raw)
+          group = &other;
+      }
+      if (!group)
+        group = &groups.emplace_back();
+      group->forwards.push_back(std::move(*match));
+      break;
+    }
+  }
+  // Numbers are of the program as it was: match all of it first.
+  llvm::erase_if(groups, [&](Group &group) { return !isWhole(group, numbering, explain); });
+  Replacements replacements;
+  for (Group &group : groups)
+    raiseGroup(group, replacements);
+  return !groups.empty();
+}
+
+namespace {
+struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPairsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    getOperation().walk([&](func::FuncOp func) {
+      if (func.isExternal())
+        return;
+      Numbering numbering(func);
+      SmallVector<Block *> blocks;
+      func.walk([&](Block *block) {
+        if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp>))
+          blocks.push_back(block);
+      });
+      for (Block *block : blocks)
+        if (raiseBlock(*block, numbering, explain))
+          eraseDead(*block);
+    });
+  }
+};
+} // namespace
+
+void shardc::buildRaisePipeline(OpPassManager &pm) {
+  pm.addPass(createRaiseAllPairsPass());
+  // Reshapes of what was cut differently, and what is left over.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}

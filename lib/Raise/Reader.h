@@ -1,0 +1,94 @@
+//===- Reader.h - Tensors to expressions ------------------------*- C++ -*-===//
+#ifndef SHARDC_LIB_RAISE_READER_H
+#define SHARDC_LIB_RAISE_READER_H
+
+#include "Algebra.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace shardc::raise {
+
+/// Equal numbers: equal values, wherever they are computed. What passes
+/// an optimization barrier stays what it is, so a forward pass that is recomputed
+/// has the numbers of the first one.
+class Numbering {
+public:
+  explicit Numbering(mlir::func::FuncOp func);
+
+  unsigned of(mlir::Value value) const { return numbers.lookup(value); }
+  /// True if the value follows from constants and positions alone.
+  bool isPure(mlir::Value value) const { return pure.contains(of(value)); }
+  /// How many elementwise steps it is from the nearest sum; large if there is none.
+  unsigned stepsFromSum(mlir::Value value) const {
+    auto it = steps.find(of(value));
+    return it == steps.end() ? 1000 : it->second;
+  }
+
+private:
+  void visit(mlir::Block &block);
+
+  llvm::DenseMap<mlir::Value, unsigned> numbers;
+  llvm::DenseSet<unsigned> pure;
+  llvm::DenseMap<unsigned, unsigned> steps;
+  std::map<std::string, unsigned> known;
+  unsigned next = 1;
+};
+
+/// From here on, iteration dims are those that a contraction sums over.
+inline constexpr unsigned kFirstBoundDim = 48;
+
+/// A tensor behind broadcasts, transposes, reshapes and widening.
+struct Root {
+  mlir::Value value;
+  Layout layout;
+};
+
+/// Reads tensors, whose dims are known as iteration dims, as expressions.
+class Reader {
+public:
+  Reader(Algebra &algebra, const Numbering &numbering, std::vector<int64_t> sizes, DimSet keyDims, DimSet rowDims)
+      : algebra(algebra), numbering(numbering), sizes(std::move(sizes)), keyDims(keyDims), rowDims(rowDims) {
+    this->sizes.resize(64, 1);
+  }
+
+  PolyId read(mlir::Value value, const Layout &layout);
+  /// The sum over dims >= kFirstBoundDim of products; any order of operands.
+  PolyId dot(mlir::Value lhs, const Layout &lhsLayout, mlir::Value rhs, const Layout &rhsLayout);
+  Root rootOf(mlir::Value value, Layout layout);
+  /// Layouts of a contraction's operands where its result lies as `layout`, contracted
+  /// dims numbered from kFirstBoundDim.
+  std::pair<Layout, Layout> operandLayouts(mlir::Operation *dot, const Layout &layout);
+  /// The same elements under another shape; nullopt where a dim would be cut:
+  /// then `split` says which, and the extent of its major part.
+  std::optional<Layout> regroup(const Layout &layout, llvm::ArrayRef<int64_t> shape);
+  int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
+  void setSize(unsigned dim, int64_t size) { sizes[dim] = size; }
+
+  /// A dim that must be two, and the size of the first.
+  std::optional<std::pair<unsigned, int64_t>> split;
+
+private:
+  PolyId readOp(mlir::Value value, const Layout &layout);
+  PolyId readElementwise(mlir::Operation *op, const Layout &layout);
+  PolyId readConstant(mlir::ElementsAttr value, mlir::Value tensor, const Layout &layout);
+  PolyId readReduce(mlir::Operation *op, const Layout &layout);
+  PolyId position(llvm::ArrayRef<unsigned> dims, double first, double step);
+  PolyId leaf(mlir::Value value, const Layout &layout);
+  bool isWorthFollowing(mlir::Value value, const Layout &layout) const;
+
+  Algebra &algebra;
+  const Numbering &numbering;
+  std::vector<int64_t> sizes;
+  DimSet keyDims, rowDims;
+  std::map<std::string, PolyId> known;
+  unsigned depth = 0;
+};
+
+/// The iteration dims of a layout.
+DimSet dimsIn(const Layout &layout);
+/// Free, batching and contracting dims of a contraction's operand.
+llvm::SmallVector<int64_t> freeDims(mlir::Operation *dot, bool ofRhs);
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_READER_H
