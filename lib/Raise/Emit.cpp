@@ -331,17 +331,15 @@ void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayR
     writer.positions[dim] = addArgument(builder.getI32Type());
   SmallVector<Value> results;
   for (PolyId poly : polys) {
-    Value argument = block->getArgument(0);
-    if (!timesFirst) {
-      results.push_back(writer.write(poly, accumulator));
-      continue;
+    if (timesFirst) {
+      // A term of its own, so that conditions mask the product.
+      Term term{TermKind::Leaf};
+      term.dim = 1;
+      PolyId first = f.algebra->term(std::move(term));
+      writer.terms[*f.algebra->singleTerm(first)] = block->getArgument(0);
+      poly = f.algebra->multiply(poly, first);
     }
-    if (f.algebra->constantOf(poly) == 1.0) {
-      results.push_back(argument);
-      continue;
-    }
-    Value factor = writer.write(poly, accumulator);
-    results.push_back(stablehlo::MulOp::create(builder, loc, factor.getType(), argument, factor));
+    results.push_back(writer.write(poly, accumulator));
   }
   spmd::YieldOp::create(builder, loc, results);
 }

@@ -294,17 +294,25 @@ static stablehlo::DotGeneralOp findDot(const Term &raw) {
   return raw.tensor ? raw.tensor.getDefiningOp<stablehlo::DotGeneralOp>() : nullptr;
 }
 
-/// Goes from `f.output` on through ops that only move it.
-static void followOutput(Forward &f) {
-  while (f.output.hasOneUse()) {
-    auto transpose = dyn_cast<stablehlo::TransposeOp>(*f.output.user_begin());
-    if (!transpose)
+/// Goes on from `value`, which lies as `layout`, through ops that only move it.
+static void followMoves(Value &value, Layout &layout, Reader &reader) {
+  while (value && value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (auto transpose = dyn_cast<stablehlo::TransposeOp>(user)) {
+      Layout moved;
+      for (int64_t dim : transpose.getPermutation())
+        moved.push_back(layout[dim]);
+      layout = moved;
+    } else if (isa<stablehlo::ReshapeOp>(user)) {
+      std::optional<Layout> moved = reader.regroup(layout, typeOf(user->getResult(0)).getShape());
+      reader.split.reset();
+      if (!moved)
+        return;
+      layout = *moved;
+    } else {
       return;
-    Layout moved;
-    for (int64_t dim : transpose.getPermutation())
-      moved.push_back(f.outputLayout[dim]);
-    f.outputLayout = moved;
-    f.output = transpose.getResult();
+    }
+    value = user->getResult(0);
   }
 }
 
@@ -389,7 +397,7 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     Operation *user = *f.output.user_begin();
     broken = user;
     if (isa<stablehlo::TransposeOp>(user)) {
-      followOutput(f);
+      followMoves(f.output, f.outputLayout, *f.reader);
       continue;
     }
     if (isa<stablehlo::ConvertOp>(user)) {
@@ -478,7 +486,7 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
       longest = f.reader->sizeOf(dim);
       f.query = dim;
     }
-  followOutput(f);
+  followMoves(f.output, f.outputLayout, *f.reader);
   for (const auto &dim : f.outputLayout)
     for (unsigned part : dim)
       if (part != f.query && part < kFirstFeature)
@@ -668,6 +676,10 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
   Algebra &algebra = *f.algebra;
   PolyId p = algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp), algebra.ofTerm(f.sum, -1)));
   std::vector<Backward> found;
+  int64_t depthSize = 1;
+  for (auto [i, parts] : llvm::enumerate(f.queryRoot.layout))
+    if (llvm::is_contained(parts, kDepth))
+      depthSize = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i) : f.reader->sizeOf(kDepth);
   auto withDout = [&](const Root &dout) -> Backward & {
     for (Backward &b : found)
       if (isSameRoot(numbering, b.dout, dout))
@@ -806,5 +818,11 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     }
   }
   llvm::erase_if(found, [](const Backward &b) { return !b.slope && !b.dvalue; });
+  for (Backward &b : found) {
+    f.reader->setSize(kDepth, f.depth == kDepth ? depthSize : 1);
+    followMoves(b.dquery, b.dqueryLayout, *f.reader);
+    followMoves(b.dkey, b.dkeyLayout, *f.reader);
+    followMoves(b.dvalue, b.dvalueLayout, *f.reader);
+  }
   return found;
 }

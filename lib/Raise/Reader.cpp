@@ -1,6 +1,7 @@
 //===- Reader.cpp - Tensors to expressions --------------------------------===//
 #include "Reader.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
 #include "mlir/IR/Matchers.h"
@@ -36,7 +37,7 @@ void Numbering::visit(Block &block) {
   for (Value argument : block.getArguments())
     numbers[argument] = next++;
   for (Operation &op : block) {
-    if (isa<stablehlo::OptimizationBarrierOp>(op)) {
+    if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op)) {
       for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
         numbers[result] = of(operand);
       continue;
@@ -319,7 +320,8 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
     std::optional<Layout> inner = regroup(layout, typeOf(op->getOperand(0)).getShape());
     return inner ? read(op->getOperand(0), *inner) : leaf(value, layout);
   }
-  if (isa<stablehlo::OptimizationBarrierOp>(op))
+  // Where scores are asked to lie is of no matter once there are none.
+  if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op))
     return read(op->getOperand(cast<OpResult>(value).getResultNumber()), layout);
   if (!isWorthFollowing(value, layout))
     return leaf(value, layout);
