@@ -13,8 +13,17 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// Exchanges that may be under way at once: half of what the runtime allows.
-static constexpr unsigned kMaxUnderWay = 4;
+/// Exchanges that one block may have under way at once: their buffers are held.
+static constexpr unsigned kMaxOfBlock = 4;
+/// What the runtime allows, those of enclosing blocks among them.
+static constexpr unsigned kMaxOfRank = 8;
+
+/// How many exchanges are under way at an op: of its own block, and the most
+/// of the blocks inside it.
+struct UnderWay {
+  unsigned here = 0, inside = 0;
+};
+using UnderWayMap = llvm::DenseMap<Operation *, UnderWay>;
 
 /// Bytes of the largest tensor that `op` reads or makes; 0 for ops that move
 /// and compute nothing. `?` dims count as one.
@@ -44,8 +53,9 @@ static Operation *firstReaderOf(Operation *exchange) {
   return first;
 }
 
-/// Splits `op` if enough work stands between its source and its first reader.
-static bool split(ExchangeOpInterface op) {
+/// Splits `op` if enough work stands between its source and its first reader,
+/// and few enough other exchanges are under way there.
+static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   Block *block = op->getBlock();
   auto communication = cast<CommunicationOpInterface>(*op);
   Operation *reader = firstReaderOf(op);
@@ -54,9 +64,17 @@ static bool split(ExchangeOpInterface op) {
   Operation *source = communication.getSource().getDefiningOp();
   Operation *begin = source && source->getBlock() == block ? source->getNextNode() : &block->front();
   int64_t work = 0;
-  for (Operation *between = begin; between != reader; between = between->getNextNode())
+  unsigned others = 0;
+  for (Operation *between = begin; between != reader; between = between->getNextNode()) {
     if (between != op)
       work = std::max(work, workOf(between));
+    UnderWay there = underWay.lookup(between);
+    others = std::max(others, there.here);
+    if (there.here + there.inside >= kMaxOfRank)
+      return false;
+  }
+  if (others >= kMaxOfBlock)
+    return false;
   auto type = cast<RankedTensorType>(communication.getSource().getType());
   int64_t elements = 1;
   for (int64_t size : type.getShape())
@@ -73,7 +91,13 @@ static bool split(ExchangeOpInterface op) {
                                      communication.getSource(), kind, op.getFillValue(),
                                      op.getDimExchanges(), communication.getMeshName(),
                                      op->getAttrOfType<StringAttr>("reason"));
+  for (Operation *between = begin; between != wait; between = between->getNextNode())
+    ++underWay[between].here;
+  // Others may come to stand between these and their neighbours.
+  underWay[start].here = underWay[begin].here;
+  underWay[wait].here = others + 1;
   op->getResult(0).replaceAllUsesWith(wait.getResult());
+  underWay.erase(op);
   op->erase();
   return true;
 }
@@ -82,18 +106,19 @@ namespace {
 struct SplitExchangesPass final : shardc::impl::SplitExchangesPassBase<SplitExchangesPass> {
   using Base::Base;
   void runOnOperation() override {
-    getOperation().walk([](Block *block) {
-      // Half-open stretches of ops during which an exchange is under way.
-      unsigned underWay = 0;
-      for (Operation &op : llvm::make_early_inc_range(*block)) {
-        if (isa<ExchangeWaitOp>(op)) {
-          underWay -= underWay > 0;
-          continue;
-        }
-        auto exchange = dyn_cast<ExchangeOpInterface>(op);
-        if (exchange && underWay < kMaxUnderWay && split(exchange))
-          ++underWay;
-      }
+    UnderWayMap underWay;
+    // Inner blocks first.
+    getOperation().walk([&](Block *block) {
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (auto exchange = dyn_cast<ExchangeOpInterface>(op))
+          (void)split(exchange, underWay);
+      unsigned most = 0;
+      for (Operation &op : *block)
+        if (auto there = underWay.find(&op); there != underWay.end())
+          most = std::max(most, there->second.here + there->second.inside);
+      if (most)
+        if (unsigned &inside = underWay[block->getParentOp()].inside; inside < most)
+          inside = most;
     });
   }
 };

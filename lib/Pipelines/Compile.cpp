@@ -3,7 +3,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Pipelines/Register.h"
-#include "shardc/Support/ProgramText.h"
+#include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -34,22 +34,11 @@ OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
 }
 
 OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer) {
-  std::string path = buffer->getBufferIdentifier().str();
-  auto text = prepareProgram(std::move(buffer));
-  if (!text) {
-    // FILE:LINE:COLUMN: error: WHAT
-    std::string message = llvm::toString(text.takeError());
-    auto [where, what] = StringRef(message).split(": error: ");
-    auto [fileAndLine, column] = where.rsplit(':');
-    unsigned line = 0, at = 0;
-    if (what.empty() || column.getAsInteger(10, at) || fileAndLine.rsplit(':').second.getAsInteger(10, line))
-      emitError(UnknownLoc::get(&context)) << message;
-    else
-      emitError(FileLineColLoc::get(&context, path, line, at)) << what;
+  FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program = readForeignProgram(context, std::move(buffer));
+  if (failed(program))
     return {};
-  }
   auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
+  sources->AddNewSourceBuffer(std::move(*program), llvm::SMLoc());
   ParserConfig config(&context);
   return parseSourceFile<ModuleOp>(sources, config);
 }

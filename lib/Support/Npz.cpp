@@ -524,12 +524,16 @@ static uint32_t extendChecksum(uint32_t checksum, ArrayRef<char> bytes) {
                  bytes.size());
 }
 
-Expected<NpyArray> NpzArchive::read(StringRef name) const {
+Expected<NpyArray> NpzArchive::read(StringRef name,
+                                    uint64_t mostBytes) const {
   auto member = find_if(
       members, [&](const Member &candidate) { return candidate.name == name; });
   if (member == members.end())
     return makeError(path, "no member '{0}'; there are: {1}", name,
                      members.empty() ? "none" : join(names(), ", "));
+  if (member->size > mostBytes)
+    return makeError(path, "member '{0}' has {1} bytes, expected {2} at most",
+                     name, member->size, mostBytes);
   ArrayRef<char> bytes = bytesOf(*buffer);
   uint64_t at = member->headerOffset;
   FieldReader local(bytes, at);

@@ -1,19 +1,22 @@
-"""Feed damaged programs and arrays to shard-run: it must refuse them, never crash or hang.
+"""Feed damaged programs and arrays to the tools: they must refuse them, never crash or hang.
 
     mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N]
 
-Half of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
-or taken from another), half archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie). Each
-runs under limits of 20 s and 3 GiB of address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a
-diagnostic on stderr where it is not 0, no signal. A mutant that breaks this is kept in --save. Ends with
-'N passed, N failed'.
+A third of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
+or taken from another, endless when written out), a third bytecode (bytes, lengths and whole pieces changed, cut off or
+taken from another), a third archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs).
+Most go to shard-run, some to the shard-opt and shard-translate beside it. Each runs under limits of 20 s and 3 GiB of
+address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no
+signal. A mutant that breaks this is kept in --save. Ends with how many of each were taken and 'N passed, N failed'.
 """
 
 import argparse
+import collections
 import io
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,13 +41,13 @@ WORDS = [b"f32", b"f64", b"bf16", b"i1", b"i32", b"ui8", b"complex<f32>", b"inde
 
 def mutate_program(rng: random.Random, text: bytes, other: bytes) -> bytes:
     """Change one to four things in ``text``; pieces may come from ``other``."""
-    for _ in range(rng.randint(1, 4)):
+    for _ in range(rng.choice([1, 1, 1, 2, 3, 4])):
         tokens = list(TOKEN.finditer(text))
         if not tokens:
             return text
         token = rng.choice(tokens)
         begin, end = token.span()
-        kind = rng.randrange(9)
+        kind = rng.randrange(10)
         if kind == 0:  # a number
             numbers = [t for t in tokens if t.group()[:1].isdigit() or t.group()[:1] == b"-"]
             if numbers:
@@ -69,6 +72,13 @@ def mutate_program(rng: random.Random, text: bytes, other: bytes) -> bytes:
             text = text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
         elif kind == 7:
             text = text[: rng.randrange(len(text))]
+        elif kind == 8:  # short as text, endless or deep when written out
+            count, fan = rng.choice([(40, 2), (400, 1), (20000, 1)])
+            part = rng.choice([b"[%s]", b"{x = %s}", b"loc(fused[%s])"])
+            aliases = [b"#x0 = " + (b'loc("a")' if part.startswith(b"loc") else b"unit")]
+            aliases += [b"#x%d = " % i + part % b", ".join([b"#x%d" % (i - 1)] * (1 if part.startswith(b"{") else fan)) for i in range(1, count)]
+            use = b" loc(#x%d)" if part.startswith(b"loc") else b" attributes {mhlo.x = #x%d}"
+            text = b"\n".join(aliases) + b"\n" + text.replace(b"module", b"module" + use % (count - 1), 1)
         else:  # nested deeper
             depth = rng.choice([3, 300, 30000])
             pair = rng.choice([(b"[", b"]"), (b"(", b")"), (b"{", b"}"), (b"tensor<", b">"), (b"tuple<", b">")])
@@ -76,8 +86,68 @@ def mutate_program(rng: random.Random, text: bytes, other: bytes) -> bytes:
     return text
 
 
+def mutate_bytecode(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """Change one to four things in ``data``; pieces may come from ``other``. Most keep the lengths of all sections."""
+    if rng.random() < 0.6:
+        changed = bytearray(data)
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(20, len(data))
+            length = rng.choice([0, 0, 0, 1, 2, 8])
+            if length:
+                start = rng.randrange(20, len(data) - length)
+                at = min(at, len(data) - length)
+                changed[at : at + length] = data[start : start + length]
+            else:
+                changed[at] = rng.choice([changed[at] ^ 1 << rng.randrange(8), changed[at] + 2 & 0xFF, changed[at] - 2 & 0xFF, 1, 0xFF])
+        return bytes(changed)
+    for _ in range(rng.randint(1, 4)):
+        if len(data) < 8:
+            return data
+        at = rng.randrange(4 if rng.random() < 0.95 else 0, len(data))
+        length = rng.choice([1, 1, 2, 4, 16, 64, 400])
+        kind = rng.randrange(8)
+        if kind == 0:
+            data = data[:at] + bytes([rng.choice([0, 1, 0x7F, 0x80, 0xFE, 0xFF, rng.randrange(256)])]) + data[at + 1 :]
+        elif kind == 1:  # one bit
+            data = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
+        elif kind == 2:  # a number of nine bytes, as lengths may be
+            data = data[:at] + b"\0" + rng.randrange(1 << 64).to_bytes(8, "little") + data[at + rng.choice([1, 9]) :]
+        elif kind == 3:
+            data = data[:at] + data[at + length :]
+        elif kind == 4:
+            data = data[: at + length] + data[at : at + length] * rng.choice([1, 3, 200]) + data[at + length :]
+        elif kind == 5:
+            start = rng.randrange(len(other))
+            data = data[:at] + other[start : start + length] + data[at + length :]
+        elif kind == 6:
+            data = data[:at]
+        else:
+            data = data[:at] + bytes(rng.randrange(256) for _ in range(length)) + data[at + length :]
+    return data
+
+
+def bomb(rng: random.Random, name: str) -> bytes:
+    """Return an archive whose members are far larger than it, or say that they are."""
+    written = io.BytesIO()
+    size = rng.choice([1 << 20, 1 << 28, 1 << 32])
+    shape = rng.choice([b"(%d,)" % (size // 4), b"(3,)", b"(%d, 4294967296)" % (1 << 33)])
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + b", }\n"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(1 << 24)
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    data = bytearray(written.getvalue())
+    directory = data.rindex(b"PK\x01\x02")
+    # Sizes as they are, or as they are not, in one place or in both.
+    if rng.random() < 0.7:
+        for at in [directory + 24] + [22] * rng.randrange(2):
+            data[at : at + 4] = min(size, 0xFFFFFFFE).to_bytes(4, "little")
+    return bytes(data)
+
+
 def mutate_archive(rng: random.Random, data: bytes) -> bytes:
     """Change the zip, or one member's .npy header or length."""
+    if rng.random() < 0.04:
+        return bomb(rng, "in0.npy")
     if rng.random() < 0.5:
         changed = bytearray(data)
         for _ in range(rng.randint(1, 6)):
@@ -126,12 +196,13 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def run(command: list[str]) -> str:
+def run(command: list[str], codes: collections.Counter[int]) -> str:
     """Nothing, or what went wrong."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         return f"no end within {SECONDS} s"
+    codes[done.returncode] += 1
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode not in DOCUMENTED:
         return f"exit code {done.returncode}: {said[-600:]}"
@@ -152,21 +223,38 @@ def main() -> int:
     options = parser.parse_args()
     programs = [path for path in sorted(options.corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
     archives = [path for path in programs if path.with_suffix(".npz").exists()]
+    tools = Path(shutil.which(options.shard_run) or options.shard_run).parent
+    codes: dict[str, collections.Counter[int]] = {kind: collections.Counter() for kind in (".mlir", ".mlirbc", ".npz")}
+
+    def emit_bytecode(path: Path) -> bytes:
+        command = [str(tools / "shard-opt"), str(path), "--emit-bytecode", "-o", "-"]
+        return subprocess.run(command, capture_output=True, check=True).stdout
+
+    bytecode = {path: emit_bytecode(path) for path in programs[:: max(1, len(programs) // 24)]}
 
     def attempt(number: int) -> str:
         rng = random.Random(options.seed * 1_000_003 + number)
         with tempfile.TemporaryDirectory() as directory:
-            if number % 2 == 0:
-                path = rng.choice(programs)
-                mutant = Path(directory) / "mutant.mlir"
-                mutant.write_bytes(mutate_program(rng, path.read_bytes(), rng.choice(programs).read_bytes()))
-                command = [options.shard_run, str(mutant), "--seed=1", "--timeout=15000"]
-            else:
+            if number % 3 == 2:
                 path = rng.choice(archives)
                 mutant = Path(directory) / "mutant.npz"
                 mutant.write_bytes(mutate_archive(rng, path.with_suffix(".npz").read_bytes()))
                 command = [options.shard_run, str(path), f"--inputs=@{mutant}", "--timeout=15000"]
-            problem = run(command)
+            else:
+                if number % 3 == 0:
+                    path = rng.choice(programs)
+                    mutant = Path(directory) / "mutant.mlir"
+                    mutant.write_bytes(mutate_program(rng, path.read_bytes(), rng.choice(programs).read_bytes()))
+                else:
+                    path = rng.choice(list(bytecode))
+                    mutant = Path(directory) / "mutant.mlirbc"
+                    mutant.write_bytes(mutate_bytecode(rng, bytecode[path], rng.choice(list(bytecode.values()))))
+                command = rng.choice(
+                    [[options.shard_run, str(mutant), "--seed=1", "--timeout=15000"]] * 4
+                    + [[str(tools / "shard-opt"), str(mutant), "-o", "/dev/null"]]
+                    + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
+                )
+            problem = run(command, codes[mutant.suffix])
             if not problem:
                 return ""
             options.save.mkdir(parents=True, exist_ok=True)
@@ -178,6 +266,8 @@ def main() -> int:
         problems = [problem for problem in pool.map(attempt, range(options.first, options.first + options.count)) if problem]
     for problem in problems:
         print(problem)
+    for kind, counts in codes.items():
+        print(f"{counts.total()} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
     print(f"{options.count - len(problems)} passed, {len(problems)} failed")
     return int(bool(problems))
 

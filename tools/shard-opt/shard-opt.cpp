@@ -1,7 +1,7 @@
 //===- shard-opt.cpp - Run passes on IR -----------------------------------===//
 //
-// MlirOptMain with the project's and upstream's dialects and passes. Text is
-// prepared as in every tool: limits are checked, blobs of i1 packed.
+// MlirOptMain with the project's and upstream's dialects and passes. Programs
+// are read as in every tool: in a child process under limits first.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -17,8 +17,9 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Pipelines/Register.h"
-#include "shardc/Support/ProgramText.h"
+#include "shardc/Support/ForeignProgram.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
@@ -42,6 +43,18 @@ static void registerUpstreamPasses() {
   registerPass([] { return createReconcileUnrealizedCastsPass(); });
 }
 
+/// What of `file` can be parsed here: it is read in a child process first.
+static FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+read(std::unique_ptr<llvm::MemoryBuffer> file, DialectRegistry &registry,
+     const MlirOptMainConfig &config) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  return shardc::readForeignProgram(context, std::move(file),
+                                    config.inputSplitMarker());
+}
+
 /// Reads, runs, writes; an error is on the error stream.
 static LogicalResult run(StringRef inputName, StringRef outputName,
                          DialectRegistry &registry) {
@@ -51,20 +64,18 @@ static LogicalResult run(StringRef inputName, StringRef outputName,
     llvm::errs() << "shard-opt: error: " << error << '\n';
     return failure();
   }
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> program =
-      shardc::prepareProgram(std::move(file));
-  if (!program) {
-    llvm::errs() << llvm::toString(program.takeError()) << '\n';
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program =
+      read(std::move(file), registry, config);
+  if (failed(program))
     return failure();
-  }
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(outputName, &error);
   if (!output) {
     llvm::errs() << "shard-opt: error: " << error << '\n';
     return failure();
   }
-  if (failed(MlirOptMain(output->os(), std::move(*program), registry,
-                         MlirOptMainConfig::createFromCLOptions())))
+  if (failed(MlirOptMain(output->os(), std::move(*program), registry, config)))
     return failure();
   output->keep();
   return success();

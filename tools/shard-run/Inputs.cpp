@@ -36,6 +36,15 @@ static Expected<HostArray> adopt(NpyArray array, const ValueMetadata &value,
   return HostArray{type, std::move(array.shape), std::move(array.data)};
 }
 
+/// Bytes of an array as NumPy stores `value`.
+static uint64_t describedBytes(const ValueMetadata &value) {
+  uint64_t bytes =
+      npyTypeOf(*shardrt::elementTypeNamed(value.elementType)).bytes;
+  for (int64_t size : value.shape)
+    bytes *= size;
+  return bytes;
+}
+
 /// Reads PREFIX0, PREFIX1, … of an archive, one for each of `values`.
 static Expected<std::vector<HostArray>>
 readMembers(StringRef path, StringRef prefix, StringRef kind,
@@ -58,7 +67,10 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
           name + ": " + path + " has no member '" + member + "'; expected " +
               describeArray(*shardrt::elementTypeNamed(value.elementType),
                             value.shape));
-    Expected<NpyArray> array = archive->read(member);
+    // Wrong shapes get the message below; a bomb is not inflated for it.
+    uint64_t expected = describedBytes(value);
+    Expected<NpyArray> array = archive->read(
+        member, std::max<uint64_t>(uint64_t(64) << 20, 2 * expected));
     if (!array)
       return withCode(ExitCode::IO, array.takeError());
     Expected<HostArray> adopted = adopt(std::move(*array), value, name,

@@ -76,8 +76,10 @@ public:
   /// The members' names without ".npy", in the order of the directory.
   std::vector<std::string> names() const;
   bool contains(llvm::StringRef name) const;
-  /// Reads one member; an error if there is none of this name.
-  llvm::Expected<NpyArray> read(llvm::StringRef name) const;
+  /// Reads one member; an error if there is none of this name, or if it is
+  /// larger than `mostBytes`: a small archive can hold zeros without end.
+  llvm::Expected<NpyArray> read(llvm::StringRef name,
+                                uint64_t mostBytes = UINT64_MAX) const;
 
 private:
   struct Member {

@@ -49,55 +49,69 @@ static Value withoutReshapes(Value value) {
   return value;
 }
 
-/// What the tensor `value` was before its last change: the destination that its
-/// op takes over; null where it begins.
-static Value previousState(Value value) {
-  auto result = dyn_cast<OpResult>(value);
+/// A tensor on its way to an output, and whether it is changed on the rest of
+/// the way.
+struct State {
+  Value value;
+  bool isChanged;
+};
+
+/// What the tensor of `state` was before its op: the destination that the op
+/// takes over, or what a branch yields. Empty where it begins.
+static SmallVector<State> previousStates(State state) {
+  auto result = dyn_cast<OpResult>(state.value);
   if (!result)
     return {};
   Operation *op = result.getOwner();
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
-    return destination.getTiedOpOperand(result)->get();
+    return {{destination.getTiedOpOperand(result)->get(), true}};
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return insert.getDest();
+    return {{insert.getDest(), true}};
   if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    return insert.getDest();
+    return {{insert.getDest(), true}};
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
     if (OpOperand *init = loop.getTiedLoopInit(result))
-      return init->get();
-  // A branch yields what it changed, or what it found.
+      return {{init->get(), true}};
+  SmallVector<State> states;
   if (auto branch = dyn_cast<scf::IfOp>(op))
-    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
-      Value state = region->front().getTerminator()->getOperand(result.getResultNumber());
-      while (state && branch->isAncestor(state.getParentRegion()->getParentOp()))
-        state = previousState(withoutReshapes(state));
-      if (state)
-        return state;
-    }
-  return {};
+    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
+      states.push_back({region->front().getTerminator()->getOperand(result.getResultNumber()), state.isChanged});
+  if (auto branch = dyn_cast<scf::IndexSwitchOp>(op))
+    for (Region &region : branch->getRegions())
+      states.push_back({region.front().getTerminator()->getOperand(result.getResultNumber()), state.isChanged});
+  return states;
 }
 
 /// A value that is changed further on its way to an output must not be built in
 /// that output if it is read elsewhere: the output's last write would be seen
-/// there. Where there is one, the tensor it begins with gets memory of its own.
+/// there. Where there is one, the tensors it begins with get memory of their own.
 static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   bool isRead = false;
-  Value begin = withoutReshapes(output.getSource());
-  while (Value before = previousState(begin)) {
-    begin = withoutReshapes(before);
-    for (Value state = before;; state = state.getDefiningOp()->getOperand(0)) {
-      isRead |= llvm::count_if(state.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) > 1;
-      if (state == begin)
+  SmallVector<State> pending{{output.getSource(), false}};
+  llvm::SmallDenseSet<std::pair<Value, unsigned>> seen;
+  SmallVector<tensor::EmptyOp> begins;
+  while (!pending.empty()) {
+    auto [state, isChanged] = pending.pop_back_val();
+    Value begin = withoutReshapes(state);
+    for (Value shown = state; isChanged; shown = shown.getDefiningOp()->getOperand(0)) {
+      isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) > 1;
+      if (shown == begin)
         break;
     }
+    if (!seen.insert({begin, isChanged}).second)
+      continue;
+    if (auto empty = begin.getDefiningOp<tensor::EmptyOp>(); empty && !llvm::is_contained(begins, empty))
+      begins.push_back(empty);
+    llvm::append_range(pending, previousStates({begin, isChanged}));
   }
-  auto empty = begin.getDefiningOp<tensor::EmptyOp>();
-  if (!isRead || !empty)
+  if (!isRead)
     return;
-  OpBuilder builder(empty);
-  auto own = bufferization::AllocTensorOp::create(builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
-  empty->replaceAllUsesWith(own);
-  empty->erase();
+  for (tensor::EmptyOp empty : begins) {
+    OpBuilder builder(empty);
+    auto own = bufferization::AllocTensorOp::create(builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+    empty->replaceAllUsesWith(own);
+    empty->erase();
+  }
 }
 
 namespace {

@@ -1,0 +1,37 @@
+//===- ForeignProgram.h - Programs from files that are not trusted -*- C++ -*-===//
+//
+// MLIR's readers are made for files that tools have written: damaged bytecode
+// crashes them or keeps them busy for ever, deep nesting ends their stack. So a
+// program is first read in a child process under limits of time, memory and
+// stack, and this process reads only what the child came through with.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_SUPPORT_FOREIGNPROGRAM_H
+#define SHARDC_SUPPORT_FOREIGNPROGRAM_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
+namespace shardc {
+
+/// What may be given to MLIR's parser instead of `buffer`, with its name. Text
+/// is prepared by prepareProgram and stays as it is; of bytecode it is what
+/// the child wrote anew, so that foreign bytes are never read here. Text that
+/// the child cannot parse is returned too: parsing it says why. Failure with
+/// a diagnostic on `context` for what is beyond a limit, crashes the reader,
+/// takes it more than 4 s of processor time and 1 s a MiB, or is bytecode that
+/// does not parse. Where `splitMarker` is not empty, the text is several
+/// programs that it separates.
+mlir::FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+readForeignProgram(mlir::MLIRContext &context,
+                   std::unique_ptr<llvm::MemoryBuffer> buffer,
+                   llvm::StringRef splitMarker = {});
+
+} // namespace shardc
+
+#endif // SHARDC_SUPPORT_FOREIGNPROGRAM_H
