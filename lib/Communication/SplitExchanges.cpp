@@ -110,7 +110,8 @@ struct SplitExchangesPass final : shardc::impl::SplitExchangesPassBase<SplitExch
     // Inner blocks first.
     getOperation().walk([&](Block *block) {
       for (Operation &op : llvm::make_early_inc_range(*block))
-        if (auto exchange = dyn_cast<ExchangeOpInterface>(op))
+        // Waits are halves already.
+        if (auto exchange = dyn_cast<ExchangeOpInterface>(op); exchange && !isa<ExchangeWaitOp>(op))
           (void)split(exchange, underWay);
       unsigned most = 0;
       for (Operation &op : *block)
