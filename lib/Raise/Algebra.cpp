@@ -134,6 +134,14 @@ void Algebra::collectTerms(PolyId poly, SmallVectorImpl<TermId> &found) const {
     }
 }
 
+bool Algebra::isPositive(PolyId poly) const {
+  const Poly &p = polys[poly];
+  return p.size() == 1 && p[0].coefficient > 0 && llvm::all_of(p[0].factors, [&](auto &factor) {
+           const Term &term = terms[factor.first];
+           return term.kind == TermKind::Exp || (term.kind == TermKind::SumOverKey && isPositive(term.arguments[0]));
+         });
+}
+
 bool Algebra::isNear(PolyId lhs, PolyId rhs) const {
   if (lhs == rhs)
     return true;

@@ -105,6 +105,8 @@ public:
   Monomial times(const Monomial &lhs, const Monomial &rhs) const;
   /// All terms in `poly`, those in arguments of terms too.
   void collectTerms(PolyId poly, llvm::SmallVectorImpl<TermId> &found) const;
+  /// True if it is a product of exponentials and sums of such.
+  bool isPositive(PolyId poly) const;
   /// Equal but for rounding of coefficients.
   bool isNear(PolyId lhs, PolyId rhs) const;
   bool isKeyDependent(DimSet dims) const { return dims & keyDims; }

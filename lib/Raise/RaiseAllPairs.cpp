@@ -36,13 +36,17 @@ struct Group {
 };
 } // namespace
 
-/// Says why what looks like attention stays as it is.
-static void explainMiss(Operation *op, StringRef why) {
-  emitRemark(op->getLoc()) << "looks like attention, but is left as it is: " << why;
-}
+namespace {
+/// Why the contraction `dot`, which looks like one of attention, stays as it is.
+struct Miss {
+  Operation *dot;
+  Location place;
+  std::string why;
+};
+} // namespace
 
 /// Finds the gradients of `group`; true if all of it can be replaced.
-static bool isWhole(Group &group, const Numbering &numbering, bool explain) {
+static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
   Forward &first = group.forwards.front();
   group.backwards = matchBackward(first, numbering);
   DenseSet<Value> replaced;
@@ -61,10 +65,7 @@ static bool isWhole(Group &group, const Numbering &numbering, bool explain) {
     if (op.getNumResults() != 1 || numbering.of(op.getResult(0)) != raw)
       continue;
     if (Operation *survivor = findSurvivor(op.getResult(0), replaced, seen)) {
-      if (explain) {
-        std::string why = ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str();
-        explainMiss(survivor, why);
-      }
+      misses.push_back({first.dot, survivor->getLoc(), ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str()});
       return false;
     }
   }
@@ -79,8 +80,7 @@ static bool isWhole(Group &group, const Numbering &numbering, bool explain) {
       if (value && value.getDefiningOp() && value.getDefiningOp()->getBlock() == place->getBlock())
         isThere &= value.getDefiningOp()->isBeforeInBlock(place);
     if (!isThere) {
-      if (explain)
-        explainMiss(place, "its gradient is needed before what it is made of");
+      misses.push_back({first.dot, place->getLoc(), "its gradient is needed before what it is made of"});
       return false;
     }
   }
@@ -104,22 +104,24 @@ static void raiseGroup(Group &group, Replacements &replacements) {
   }
 }
 
-/// Erases what has no users, last first.
-static void eraseDead(Block &block) {
+/// Erases what has no users, last first. What is missed in what is gone is no miss.
+static void eraseDead(Block &block, std::vector<Miss> &misses) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(&op))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(&op)) {
+      llvm::erase_if(misses, [&](const Miss &miss) { return miss.dot == &op; });
       op.erase();
+    }
 }
 
-static bool raiseBlock(Block &block, const Numbering &numbering, bool explain) {
+static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Miss> &misses) {
   std::vector<Group> groups;
   for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
     for (bool side : {false, true}) {
       std::pair<Operation *, std::string> nearMiss = {nullptr, ""};
       std::optional<Forward> match = matchForward(dot, side, numbering, nearMiss);
       if (!match) {
-        if (nearMiss.first && explain)
-          explainMiss(nearMiss.first, nearMiss.second);
+        if (nearMiss.first)
+          misses.push_back({dot, nearMiss.first->getLoc(), nearMiss.second});
         continue;
       }
       unsigned raw = numbering.of(match->algebra->getTerm(match->raw).tensor);
@@ -136,7 +138,7 @@ static bool raiseBlock(Block &block, const Numbering &numbering, bool explain) {
     }
   }
   // Numbers are of the program as it was: match all of it first.
-  llvm::erase_if(groups, [&](Group &group) { return !isWhole(group, numbering, explain); });
+  llvm::erase_if(groups, [&](Group &group) { return !isWhole(group, numbering, misses); });
   Replacements replacements;
   for (Group &group : groups)
     raiseGroup(group, replacements);
@@ -156,9 +158,13 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
         if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp>))
           blocks.push_back(block);
       });
+      std::vector<Miss> misses;
       for (Block *block : blocks)
-        if (raiseBlock(*block, numbering, explain))
-          eraseDead(*block);
+        if (raiseBlock(*block, numbering, misses))
+          eraseDead(*block, misses);
+      if (explain)
+        for (const Miss &miss : misses)
+          emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
     });
   }
 };

@@ -153,10 +153,10 @@ static Layout throughTranspose(stablehlo::TransposeOp op, const Layout &layout) 
   return inner;
 }
 
-/// True if a convert changes no value: floats to wider ones.
+/// True if a convert changes no value and no accumulator: floats to wider ones, but not to f64.
 static bool isWidening(stablehlo::ConvertOp op) {
   auto from = dyn_cast<FloatType>(elementOf(op.getOperand())), to = dyn_cast<FloatType>(elementOf(op.getResult()));
-  return from && to && from.getFPMantissaWidth() <= to.getFPMantissaWidth() && from.getWidth() <= to.getWidth();
+  return from && to && (from.isF64() || !to.isF64()) && from.getFPMantissaWidth() <= to.getFPMantissaWidth() && from.getWidth() <= to.getWidth();
 }
 
 Root Reader::rootOf(Value value, Layout layout) {
@@ -502,6 +502,12 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return algebra.multiply(arguments[0], arguments[1]);
     if (isa<stablehlo::NotOp>(op))
       return algebra.add(algebra.number(1), arguments[0], -1);
+    auto compare = dyn_cast<stablehlo::CompareOp>(op);
+    if (compare && constant(1) == 0.0 && isa<FloatType>(elementOf(compare.getLhs())) && algebra.isPositive(arguments[0])) {
+      using Direction = stablehlo::ComparisonDirection;
+      Direction direction = compare.getComparisonDirection();
+      return algebra.number(direction == Direction::GE || direction == Direction::GT || direction == Direction::NE);
+    }
     return function();
   }
   if (!isRing || !isFinite)
@@ -512,6 +518,10 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return algebra.add(arguments[0], arguments[1], -1);
   if (isa<stablehlo::NegOp>(op))
     return algebra.scale(arguments[0], -1);
+  if (isa<stablehlo::AbsOp>(op) && isFloat && algebra.isPositive(arguments[0]))
+    return arguments[0];
+  if (isa<stablehlo::SignOp>(op) && isFloat && algebra.isPositive(arguments[0]))
+    return algebra.number(1);
   if (isa<stablehlo::MulOp>(op))
     return algebra.multiply(arguments[0], arguments[1]);
   if (isa<chlo::SquareOp>(op))
