@@ -110,6 +110,8 @@ std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
     CommunicationSite &site = sites.emplace_back();
     site.op = op;
     site.kind = op->getName().stripDialect().str();
+    if (auto wait = dyn_cast<ExchangeWaitOp>(op.getOperation()))
+      site.kind = wait.getKind().str();
     site.mesh = op.getMeshName().getValue().str();
     for (StringAttr axis : op.getGroupAxes())
       site.axes.push_back(axis.str());

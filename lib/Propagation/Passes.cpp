@@ -13,7 +13,7 @@ namespace shardc {
 #include "shardc/Propagation/Passes.h.inc"
 } // namespace shardc
 
-static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh, bool noFallback, bool explain) {
+static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh, const PropagationOptions &options) {
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "has " << function.getBody().getBlocks().size()
                                   << " blocks, expected one; run --spmd-import";
@@ -22,7 +22,7 @@ static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
   if (failed(projection))
     return failure();
   propagate(projection->problem);
-  return writeBack(*projection, noFallback, explain);
+  return writeBack(*projection, options);
 }
 
 namespace {
@@ -33,14 +33,14 @@ struct PropagateShardingsPass final : shardc::impl::PropagateShardingsPassBase<P
     if (!mesh)
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(propagateFunction(function, mesh, noFallback, explain)))
+      if (!function.isExternal() && failed(propagateFunction(function, mesh, {noFallback, explain, origins})))
         return signalPassFailure();
   }
 };
 } // namespace
 
 void shardc::buildPropagationPipeline(OpPassManager &pm, const PropagationOptions &options) {
-  pm.addPass(createPropagateShardingsPass({options.noFallback, options.explain}));
+  pm.addPass(createPropagateShardingsPass({options.noFallback, options.explain, options.origins}));
   // Copies of constants that ended up alike become one again. No canonicaliser:
   // what it builds has no sharding.
   pm.addPass(createCSEPass());

@@ -78,6 +78,7 @@ void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
     return;
   target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
   target.strength = SizeStrength::Explicit;
+  target.sizeOrigin = origin;
 }
 
 ShardingRule propagation::identityRule(ArrayRef<int64_t> shape) {

@@ -66,6 +66,7 @@ struct Agreement {
   SmallVector<int64_t, 2> origins;
   Boundaries bounds;
   SizeStrength strength;
+  int64_t sizeOrigin;
 };
 
 class Propagator {
@@ -309,6 +310,7 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
   // Minor axes take their boundaries from a source that agrees so far.
   agreed.bounds = best.bounds;
   agreed.strength = best.strength;
+  agreed.sizeOrigin = best.state->sizeOrigin;
   size_t known = best.axes.size();
   for (const Source &other : fitting)
     if (other.axes.size() > known && over(other, known) == agreed.bounds) {
@@ -365,6 +367,8 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
     dim.axes.assign(agreed.axes.begin(), agreed.axes.begin() + length);
     for (size_t i = old; i < length; ++i)
       dim.origins.push_back(agreed.origins[i]);
+    if (old == 0 || strength > dim.strength)
+      dim.sizeOrigin = agreed.sizeOrigin;
     dim.bounds = bounds;
     dim.strength = old > 0 ? std::max(dim.strength, strength) : strength;
     return true;
@@ -379,6 +383,7 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
     if (!agrees)
       dim.bounds = bounds.refine(problem.shards(minor));
     dim.strength = strength;
+    dim.sizeOrigin = agreed.sizeOrigin;
     return true;
   }
   bool isDerived = dim.strength == SizeStrength::Derived || dim.strength == SizeStrength::DerivedExplicit;
@@ -387,6 +392,7 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
       strength < dim.strength || !minor.empty())
     return false;
   dim.bounds = bounds;
+  dim.sizeOrigin = agreed.sizeOrigin;
   dim.settled = true;
   return true;
 }

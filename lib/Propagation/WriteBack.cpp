@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Reasons.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Analysis/Explain.h"
+#include "shardc/Analysis/Origins.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/IR/Builders.h"
 
@@ -20,8 +22,9 @@ namespace {
 
 class Writer {
 public:
-  Writer(Projection &p, bool noFallback, bool explain)
-      : p(p), builder(p.function.getContext()), noFallback(noFallback), explain(explain) {}
+  Writer(Projection &p, const PropagationOptions &options)
+      : p(p), builder(p.function.getContext()), noFallback(options.noFallback), explain(options.explain),
+        origins(options.origins) {}
   LogicalResult run();
 
 private:
@@ -41,6 +44,11 @@ private:
   void writeReturn(func::ReturnOp op);
   void explainArguments();
   void joinReshards();
+  /// The number of the annotation that `axis` came from in `value`, or -1.
+  int64_t originIn(const TensorState &state, int64_t axis) const;
+  int64_t originAround(Value value, int64_t axis) const;
+  void noteOrigins(Value value);
+  void noteWhatAvoids(spmd::ReshardOp op);
 
   bool hasTensor(Value value) const { return p.tensorOf.contains(value); }
   const TensorState &stateOf(Value value) const {
@@ -59,7 +67,7 @@ private:
 
   Projection &p;
   OpBuilder builder;
-  bool noFallback, explain;
+  bool noFallback, explain, origins;
   DenseMap<std::pair<Value, Attribute>, Value> arrived;
 };
 
@@ -330,6 +338,85 @@ void Writer::joinReshards() {
   }
 }
 
+int64_t Writer::originIn(const TensorState &state, int64_t axis) const {
+  for (const DimState &dim : state.dims)
+    for (auto [known, origin] : llvm::zip(dim.axes, dim.origins))
+      if (known == axis && origin >= 0)
+        return origin;
+  return -1;
+}
+
+/// Looks at the value, then at what it is made from and for.
+int64_t Writer::originAround(Value value, int64_t axis) const {
+  SmallVector<Value> around = {value};
+  if (Operation *op = value.getDefiningOp()) {
+    llvm::append_range(around, op->getResults());
+    llvm::append_range(around, op->getOperands());
+  }
+  for (Value each : around)
+    if (hasTensor(each))
+      if (int64_t origin = originIn(stateOf(each), axis); origin >= 0)
+        return origin;
+  for (OpOperand &use : value.getUses()) {
+    if (isa<func::ReturnOp>(use.getOwner())) {
+      int64_t tensor = p.resultTensors[use.getOperandNumber()];
+      if (int64_t origin = tensor < 0 ? -1 : originIn(p.problem.tensors[tensor], axis); origin >= 0)
+        return origin;
+    }
+    for (Value result : use.getOwner()->getResults())
+      if (hasTensor(result))
+        if (int64_t origin = originIn(stateOf(result), axis); origin >= 0)
+          return origin;
+  }
+  return -1;
+}
+
+void Writer::noteOrigins(Value value) {
+  ShardingAttr sharding = spmd::getSharding(value);
+  if (!sharding)
+    return;
+  SmallVector<Attribute> dims;
+  for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
+    SmallVector<NamedAttribute> known;
+    for (StringAttr axis : dim.getAxes())
+      if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis)); origin >= 0)
+        known.push_back({axis, builder.getStringAttr(p.problem.origins[origin])});
+    if (int64_t origin = hasTensor(value) && i < stateOf(value).dims.size() ? stateOf(value).dims[i].sizeOrigin : -1; origin >= 0)
+      known.push_back(builder.getNamedAttr(kSizesOrigin, builder.getStringAttr(p.problem.origins[origin])));
+    dims.push_back(builder.getDictionaryAttr(known));
+  }
+  setOrigins(value, builder.getArrayAttr(dims));
+}
+
+/// Names the annotations without which both sides would agree.
+void Writer::noteWhatAvoids(spmd::ReshardOp op) {
+  std::string text;
+  auto add = [&](Value value, spmd::DimShardingAttr from, spmd::DimShardingAttr other) {
+    for (StringAttr axis : from.getAxes())
+      if (!llvm::is_contained(other.getAxes(), axis))
+        if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis)); origin >= 0) {
+          std::string part = "leave \"" + axis.str() + "\" out of " + p.problem.origins[origin];
+          if (!StringRef(text).contains(part))
+            text += (text.empty() ? "" : ", or ") + part;
+        }
+  };
+  for (auto [source, target] : llvm::zip(op.getSource().getDims(), op.getTarget().getDims())) {
+    add(op.getInput(), source, target);
+    add(op.getResult(), target, source);
+    if (source.getAxes() == target.getAxes() && source != target && text.empty())
+      text = "give both the same sizes";
+  }
+  for (OpOperand &use : op.getResult().getUses())
+    if (isa<func::ReturnOp>(use.getOwner()))
+      for (auto [i, source, target] : llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims()))
+        for (StringAttr axis : source.getAxes())
+          if (target.isWhole())
+            text += (text.empty() ? "" : ", or ") + ("ask for \"" + axis.str() + "\" in dim " + std::to_string(i) + " of result " +
+                                                    std::to_string(use.getOperandNumber()));
+  if (!text.empty())
+    op.setReason(printReason({op.getReason().str(), "", text}));
+}
+
 LogicalResult Writer::run() {
   if (explain)
     explainArguments();
@@ -360,9 +447,20 @@ LogicalResult Writer::run() {
   for (Operation *op : llvm::reverse(gone))
     op->erase();
   joinReshards();
+  if (origins) {
+    p.function->setAttr(kExplainAttrName, builder.getUnitAttr());
+    for (BlockArgument argument : p.function.getArguments())
+      noteOrigins(argument);
+    p.function.walk([&](Operation *op) {
+      if (auto reshard = dyn_cast<spmd::ReshardOp>(op))
+        noteWhatAvoids(reshard);
+      for (Value result : op->getResults())
+        noteOrigins(result);
+    });
+  }
   return success();
 }
 
-LogicalResult propagation::writeBack(Projection &projection, bool noFallback, bool explain) {
-  return Writer(projection, noFallback, explain).run();
+LogicalResult propagation::writeBack(Projection &projection, const PropagationOptions &options) {
+  return Writer(projection, options).run();
 }

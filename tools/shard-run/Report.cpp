@@ -2,6 +2,7 @@
 
 #include "Report.h"
 #include "Inputs.h"
+#include "shardc/Analysis/Explain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -65,7 +66,12 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
   for (const MeshAxis &axis : program.mesh)
     mesh[json::fixUTF8(axis.name)] = axis.size;
   json::Array sites;
-  for (const SiteReport &site : run.sites)
+  for (const SiteReport &site : run.sites) {
+    json::Array reasons;
+    for (const Reason &reason : parseReasons(site.name))
+      reasons.push_back(json::Object{{"needed", json::fixUTF8(reason.needed)},
+                                     {"rule", json::fixUTF8(reason.rule)},
+                                     {"avoid", json::fixUTF8(reason.avoid)}});
     sites.push_back(json::Object{{"kind", site.kind},
                                  {"axis", json::fixUTF8(site.axes)},
                                  {"count", count(site.count)},
@@ -74,7 +80,9 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                                  {"wait_ms", site.waitMs},
                                  {"hidden", site.hidden},
                                  {"location", json::fixUTF8(site.location)},
-                                 {"name", json::fixUTF8(site.name)}});
+                                 {"name", json::fixUTF8(site.name)},
+                                 {"reasons", std::move(reasons)}});
+  }
   json::Array arguments, results, comparisons;
   for (const ValueMetadata &value : program.arguments)
     arguments.push_back(describeValue(value));

@@ -12,6 +12,8 @@ struct PropagationOptions {
   bool noFallback = false;
   /// Remarks that say where each sharding came from.
   bool explain = false;
+  /// Notes on values and reshards where each axis came from (Analysis/Origins.h).
+  bool origins = false;
 };
 
 /// Annotated to fully sharded global view (`--spmd-propagate`).

@@ -27,7 +27,9 @@ def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"
     Option<"noFallback", "no-fallback", "bool", /*default=*/"false",
            "Refuse an op without a sharding rule where it would be gathered.">,
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "A remark for each reshard and each derived argument: bytes, and where the sharding came from.">];
+           "A remark for each reshard and each derived argument: bytes, and where the sharding came from.">,
+    Option<"origins", "origins", "bool", /*default=*/"false",
+           "Note on each value, as `spmd.origins`, which annotation its axes and sizes came from.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 

@@ -32,6 +32,9 @@ struct DimState {
   llvm::SmallVector<int64_t, 2> origins;
   Boundaries bounds; ///< over all axes; one shard where there is none
   SizeStrength strength = SizeStrength::Derived;
+  /// Which of Problem::origins gave the sizes; -1: nobody, they are balanced or
+  /// derived from balanced ones.
+  int64_t sizeOrigin = -1;
   bool open = true;     ///< more axes may follow
   bool settled = false; ///< a conflict of boundaries was decided here
   bool pinned = false;  ///< the boundaries stay: an argument arrives as it was said to

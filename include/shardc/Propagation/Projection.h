@@ -2,6 +2,7 @@
 #ifndef SHARDC_PROPAGATION_PROJECTION_H
 #define SHARDC_PROPAGATION_PROJECTION_H
 
+#include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Problem.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -50,7 +51,7 @@ void splitSharedSources(mlir::func::FuncOp function);
 llvm::FailureOr<Projection> project(mlir::func::FuncOp function, spmd::MeshOp mesh);
 
 /// Writes the answer back: shardings, factors and reshards.
-llvm::LogicalResult writeBack(Projection &projection, bool noFallback, bool explain);
+llvm::LogicalResult writeBack(Projection &projection, const PropagationOptions &options);
 
 } // namespace shardc::propagation
 
