@@ -1,0 +1,71 @@
+//===- AllPairs.cpp - Rules of ops on all pairs ---------------------------===//
+//
+// docs/Rationale/Ring.md section 4. The local forms are in Ring.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "Ring.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+using namespace shardc::spmd;
+
+/// Factors are the iteration dims; `moved` operands travel along the key dim.
+static ShardingRule pairsRule(AllPairsOpInterface op, bool isFeatureWhole) {
+  ShardingRule rule;
+  for (int64_t size : op.getDimSizes())
+    rule.addFactor(size);
+  int64_t query = op.getQueryDim(), key = op.getKeyDim();
+  rule.factors[op.getDepthDim()].kind = FactorKind::NeedReplication;
+  // Kernels have rows of one size on all ranks.
+  rule.factors[op.getFeatureDim()].evenOnly = true;
+  if (isFeatureWhole)
+    rule.factors[op.getFeatureDim()].kind = FactorKind::NeedReplication;
+  rule.factors[key].kind = FactorKind::Distributed;
+  rule.factors[key].travels = true;
+  auto mapsOf = [&](AffineMap map, int64_t keyFactor) {
+    TensorRule tensor;
+    for (AffineExpr expr : map.getResults()) {
+      int64_t dim = cast<AffineDimExpr>(expr).getPosition();
+      tensor.dims.push_back(IndexMap::identity(dim == key ? keyFactor : dim));
+    }
+    return tensor;
+  };
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    AffineMap map = op.getMap(i);
+    bool hasBoth = map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
+    // Rows of one rank, all keys.
+    int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size, FactorKind::NeedReplication) : key;
+    rule.operands.push_back(mapsOf(map, keyFactor));
+    if (map.isFunctionOfDim(key) && !hasBoth)
+      rule.factors[key].movedBytes += bytesOf(op->getOperand(i));
+  }
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    AffineMap map = op.getResultMap(i);
+    bool hasBoth = map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
+    int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size, FactorKind::NeedReplication) : key;
+    rule.results.push_back(mapsOf(map, keyFactor));
+    if (map.isFunctionOfDim(key) && !hasBoth)
+      rule.factors[key].movedBytes += bytesOf(op->getResult(i));
+  }
+  return rule;
+}
+
+static FailureOr<ShardingRule> allPairsRule(AllPairsOp op) {
+  return pairsRule(cast<AllPairsOpInterface>(op.getOperation()), op.getCombine() == PairCombine::TopK);
+}
+
+static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
+  auto self = cast<AllPairsOpInterface>(op.getOperation());
+  ShardingRule rule = pairsRule(self, /*isFeatureWhole=*/true);
+  // Gradients of what scores are made of are whole along keys.
+  for (unsigned i = 3; i < op->getNumResults(); ++i)
+    if (self.getResultMap(i).isFunctionOfDim(self.getKeyDim()))
+      rule.factors[self.getKeyDim()].kind = FactorKind::NeedReplication;
+  return rule;
+}
+
+void rules::attachAllPairs(MLIRContext *context) {
+  attach<AllPairsOp, allPairsRule, localizeAllPairs>(context);
+  attach<AttentionBackwardOp, backwardRule, localizeAttentionBackward>(context);
+}

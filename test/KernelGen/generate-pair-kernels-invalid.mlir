@@ -1,0 +1,31 @@
+// RUN: shard-opt %s --spmd-generate-pair-kernels --split-input-file --verify-diagnostics
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @depth_of_unknown_size(%q: memref<40x?xf32>, %k: memref<50x?xf32>, %acc: memref<40xf32>) {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{has a depth of unknown size, expected a static one; do not cut that dim unevenly}}
+  spmd.pair_step sum ins(%q, %k : memref<40x?xf32>, memref<50x?xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @state_of_another_type(%q: memref<40x3xf32>, %k: memref<50x3xf32>, %acc: memref<40xf64>) {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{has a state of type 'memref<40xf64>', expected 'f32'}}
+  spmd.pair_step sum ins(%q, %k : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf64>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}

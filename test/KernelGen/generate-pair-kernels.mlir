@@ -1,0 +1,56 @@
+// RUN: shard-opt %s --spmd-generate-pair-kernels=vector-bits=512 --split-input-file | FileCheck %s
+
+#q = affine_map<(b, q, k, d, e) -> (b, q, d)>
+#k = affine_map<(b, q, k, d, e) -> (b, k, d)>
+#v = affine_map<(b, q, k, d, e) -> (b, k, e)>
+#row = affine_map<(b, q, k, d, e) -> (b, q)>
+#out = affine_map<(b, q, k, d, e) -> (b, q, e)>
+
+// Scratch is of one tile, however long the blocks are: 48 rows of 128 scores, 64 rows of 128 keys, a factor a row.
+// CHECK-LABEL: func @attention(
+//  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<24576xi8>
+//  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<32768xi8>
+//  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<512xi8>
+//  CHECK-NOT:   memref.alloc
+//      CHECK:   scf.for
+//      CHECK:   vector.fma
+//  CHECK-NOT:   spmd.pair_step
+func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: memref<2x8192x64xf32>,
+                     %m: memref<2x4096xf32>, %l: memref<2x4096xf32>, %acc: memref<2x4096x64xf32>) {
+  %zero = arith.constant 0 : index
+  spmd.pair_step softmax ins(%q, %k, %v : memref<2x4096x64xf32>, memref<2x8192x64xf32>, memref<2x8192x64xf32>)
+      at (%zero, %zero, %zero) outs(%m, %l, %acc : memref<2x4096xf32>, memref<2x4096xf32>, memref<2x4096x64xf32>)
+      maps [#q, #k, #v, #row, #row, #out] score {
+  ^bb0(%raw: f32, %b: i32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+
+// Steps that are alike share one function.
+// CHECK-LABEL: func private @__shardc_pair_step_0(
+//  CHECK-NOT:   memref.alloc
+// CHECK-LABEL: func @two_steps(
+//      CHECK:   call @__shardc_pair_step_0
+//      CHECK:   call @__shardc_pair_step_0
+func.func @two_steps(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref<50x3xf32>, %acc: memref<40xf32>) {
+  %zero = arith.constant 0 : index
+  %fifty = arith.constant 50 : index
+  spmd.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  spmd.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}
