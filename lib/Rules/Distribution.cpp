@@ -76,6 +76,23 @@ static IntervalTable refine(const IntervalTable &table, int64_t axis, int64_t ra
   return refined;
 }
 
+double rules::placeAxis(Localization &localization, MutableArrayRef<IntervalTable> tables, int64_t axis,
+                        ArrayRef<int64_t> carriers) {
+  int64_t ranks = localization.meshSizes()[axis], best = -1;
+  double bestShare = 1;
+  for (int64_t carrier : carriers) {
+    double before = double(longestBlock(tables[carrier]));
+    double after = double(longestBlock(refine(tables[carrier], axis, ranks)));
+    if (before > 0 && after / before < bestShare) {
+      best = carrier;
+      bestShare = after / before;
+    }
+  }
+  if (best >= 0)
+    tables[best] = refine(tables[best], axis, ranks);
+  return bestShare;
+}
+
 bool rules::moveCuts(Localization &localization, MutableArrayRef<IntervalTable> tables, ArrayRef<int64_t> whole,
                      ArrayRef<int64_t> carriers) {
   ArrayRef<int64_t> meshSizes = localization.meshSizes();
@@ -88,21 +105,8 @@ bool rules::moveCuts(Localization &localization, MutableArrayRef<IntervalTable> 
     tables[dim] = wholeTable(size);
   }
   bool isBalanced = true;
-  for (int64_t axis : moved) {
-    int64_t best = -1;
-    double bestShare = 1;
-    for (int64_t carrier : carriers) {
-      double before = double(longestBlock(tables[carrier]));
-      double after = double(longestBlock(refine(tables[carrier], axis, meshSizes[axis])));
-      if (before > 0 && after / before < bestShare) {
-        best = carrier;
-        bestShare = after / before;
-      }
-    }
-    if (best >= 0)
-      tables[best] = refine(tables[best], axis, meshSizes[axis]);
-    isBalanced &= bestShare * double(meshSizes[axis]) <= 2;
-  }
+  for (int64_t axis : moved)
+    isBalanced &= placeAxis(localization, tables, axis, carriers) * double(meshSizes[axis]) <= 2;
   return isBalanced;
 }
 

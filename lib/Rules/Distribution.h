@@ -39,6 +39,12 @@ mlir::OpFoldResult beginAt(Localization &localization, const IntervalTable &tabl
 bool moveCuts(Localization &localization, llvm::MutableArrayRef<IntervalTable> tables,
               llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<int64_t> carriers);
 
+/// Cuts one more of `carriers` along `axis`: the one that it cuts best, the first of
+/// equals. Returns what is left of its longest block, at most 1; 1 if no dim has
+/// two elements.
+double placeAxis(Localization &localization, llvm::MutableArrayRef<IntervalTable> tables, int64_t axis,
+                 llvm::ArrayRef<int64_t> carriers);
+
 /// Copies `op`, with its attributes (spmd's apart) and regions, onto `operands`
 /// and result types.
 mlir::Operation *cloneAs(mlir::Operation *op, Localization &localization, mlir::ValueRange operands,

@@ -17,30 +17,34 @@ using stablehlo::FftType;
 static bool isRealToComplex(stablehlo::FftOp op) { return op.getFftType() == FftType::RFFT; }
 static bool isComplexToReal(stablehlo::FftOp op) { return op.getFftType() == FftType::IRFFT; }
 
-/// The last dim of a real transform has n real elements and n / 2 + 1 complex
-/// ones: cut at b on the real side, it is cut near b / 2 on the other.
+/// Dims that are not transformed pass. A transformed dim may be cut before and after
+/// it, along other axes; an axis that cuts it on one side best cuts a dim that is
+/// not transformed on the other: then it is one exchange before or after the op.
 static FailureOr<ShardingRule> fftRule(stablehlo::FftOp op) {
   ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
-  size_t dims = from.size(), transformed = op.getFftLength().size();
+  size_t dims = from.size(), transformed = op.getFftLength().size(), first = dims - transformed;
   if (transformed > dims || transformed == 0)
     return failure();
-  double bytes = bytesOf(op.getOperand()) + bytesOf(op.getResult());
   ShardingRule rule;
-  TensorRule result = newFactors(rule, to), operand = result;
-  for (size_t dim = dims - transformed; dim < dims; ++dim) {
-    rule.factors[dim].kind = FactorKind::Distributed;
-    rule.factors[dim].movedBytes = bytes;
-  }
-  IndexMap &last = operand.dims.back();
-  if (from.back() == to.back()) {
-    // Complex, or a dim of one or two elements.
-  } else if (isRealToComplex(op)) {
-    last.terms = {{static_cast<int64_t>(dims) - 1, 2}, {rule.addFactor(2, FactorKind::NeedReplication), 1}};
-    operand.fill = Fill::Clip;
-  } else {
-    last.baseDilation = 2;
-    last.terms.push_back({rule.addFactor(2, FactorKind::NeedReplication), 1});
-    operand.fill = Fill::Clip;
+  TensorRule result = newFactors(rule, to), operand;
+  operand.dims.assign(result.dims.begin(), result.dims.begin() + first);
+  for (size_t dim = first; dim < dims; ++dim)
+    operand.dims.push_back(IndexMap::identity(rule.addFactor(from[dim])));
+  for (auto [tensor, other, value] : {std::tuple(&operand, &result, Value(op.getOperand())),
+                                      std::tuple(&result, &operand, Value(op.getResult()))}) {
+    for (size_t dim = first; dim < dims; ++dim) {
+      Factor &factor = rule.factors[tensor->dims[dim].terms[0].factor];
+      factor.kind = FactorKind::Distributed;
+      factor.travels = true;
+      factor.movedBytes = bytesOf(value);
+      // Batch dims, other transformed dims from the last, the dim itself.
+      for (size_t carrier = 0; carrier < first; ++carrier)
+        factor.carriers.push_back(carrier);
+      for (size_t carrier = dims; carrier-- > first;)
+        if (carrier != dim)
+          factor.carriers.push_back(other->dims[carrier].terms[0].factor);
+      factor.carriers.push_back(other->dims[dim].terms[0].factor);
+    }
   }
   rule.operands = {operand};
   rule.results = {result};
@@ -65,6 +69,7 @@ private:
   /// Moves the cuts of `dims` to others; false, and nothing moved, where
   /// `mustBalance` and ranks would be idle.
   bool makeWhole(ArrayRef<int64_t> dims, bool mustBalance);
+  void takeAxes();
   void transformDim(int64_t dim);
   void transformAll(ArrayRef<int64_t> dims);
   /// A transform of the last `lengths.size()` dims.
@@ -167,7 +172,22 @@ void Transformer::transformAll(ArrayRef<int64_t> dims) {
     transformDim(dim);
 }
 
+/// Axes that only the result is cut along cut the operand too: that moves nothing.
+void Transformer::takeAxes() {
+  SmallVector<int64_t> used, carriers = llvm::to_vector(llvm::seq<int64_t>(0, numDims));
+  for (const IntervalTable &table : tables)
+    llvm::append_range(used, table.axes);
+  SmallVector<IntervalTable> moved = tables;
+  for (const IntervalTable &table : localization.resultTables(0))
+    for (int64_t axis : table.axes)
+      if (!llvm::is_contained(used, axis))
+        placeAxis(localization, moved, axis, carriers);
+  value = localization.exchange(value, tables, moved, {}, "takes its part of what it has whole");
+  tables = moved;
+}
+
 Value Transformer::run() {
+  takeAxes();
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(first, numDims)), cut;
   for (int64_t dim : all)
     if (isCut(dim))
@@ -204,7 +224,7 @@ Value Transformer::run() {
 static LocalResults localizeFft(stablehlo::FftOp op, Localization &localization) {
   int64_t dims = shapeOf(op.getOperand()).size(), first = dims - static_cast<int64_t>(op.getFftLength().size());
   for (int64_t dim = first; dim < dims; ++dim)
-    if (localization.isOperandDimLocal(0, dim))
+    if (localization.isOperandDimLocal(0, dim) || localization.isResultDimLocal(0, dim))
       return SmallVector<Value>{Transformer(op, localization).run()};
   return localizeByCloning(op, localization);
 }

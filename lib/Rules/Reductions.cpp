@@ -16,14 +16,41 @@ using namespace shardc;
 using namespace shardc::rules;
 using spmd::ReductionKind;
 
-/// True for JAX's argmax and argmin, and bodies like them: each result is one of
-/// the two it is given, whichever way round they come, picked by comparisons.
-static bool picksOneOfTwo(stablehlo::ReduceOp op) {
-  return op.getInputs().size() > 1 &&
-         llvm::all_of(op.getBody().front().without_terminator(), [](Operation &inner) {
-           return isa<stablehlo::CompareOp, stablehlo::SelectOp, stablehlo::OrOp, stablehlo::AndOp, stablehlo::NotOp,
-                      stablehlo::ConstantOp>(inner);
-         });
+/// True for JAX's argmax and argmin, on (value, place): the larger value, or NaN; of
+/// equals the lower place. It may take its initial value in as often as it likes.
+static bool picksExtreme(stablehlo::ReduceOp op) {
+  Block &body = op.getBody().front();
+  if (op.getInputs().size() != 2 || body.getNumArguments() != 4)
+    return false;
+  Value x = body.getArgument(0), p = body.getArgument(1), y = body.getArgument(2), q = body.getArgument(3);
+  using Direction = stablehlo::ComparisonDirection;
+  auto compares = [](Value value, Value lhs, Value rhs, auto... directions) {
+    auto compare = value.getDefiningOp<stablehlo::CompareOp>();
+    return compare && compare.getLhs() == lhs && compare.getRhs() == rhs &&
+           ((compare.getComparisonDirection() == directions) || ...);
+  };
+  // Either order of an or's or an and's operands.
+  auto both = [](auto logic, auto first, auto second) {
+    return logic && ((first(logic.getLhs()) && second(logic.getRhs())) ||
+                     (first(logic.getRhs()) && second(logic.getLhs())));
+  };
+  auto value = body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
+  auto place = body.getTerminator()->getOperand(1).getDefiningOp<stablehlo::SelectOp>();
+  if (!value || !place || value.getOnTrue() != x || value.getOnFalse() != y || place.getOnTrue() != p ||
+      place.getOnFalse() != q)
+    return false;
+  auto isTie = [&](Value tie) {
+    return both(
+        tie.getDefiningOp<stablehlo::AndOp>(), [&](Value equal) { return compares(equal, x, y, Direction::EQ); },
+        [&](Value lower) { return compares(lower, p, q, Direction::LT); });
+  };
+  return both(
+             value.getPred().getDefiningOp<stablehlo::OrOp>(),
+             [&](Value more) { return compares(more, x, y, Direction::GT, Direction::LT); },
+             [&](Value nan) { return compares(nan, x, x, Direction::NE); }) &&
+         both(
+             place.getPred().getDefiningOp<stablehlo::OrOp>(),
+             [&](Value wins) { return wins == value.getPred(); }, isTie);
 }
 
 /// Reduced dims may be cut. A body that nobody knows may depend on the order of
@@ -122,17 +149,14 @@ static Value flags(OpBuilder &builder, Location loc, bool value, RankedTensorTyp
 
 /// Each rank reduces its block, without the initial value; then all ranks combine
 /// the initial value and the partial results, in rank order. Ranks with nothing
-/// have no partial result, which a flag beside it says. Where a body picks one of
-/// two and no rank is without elements, the initial value may be picked by each.
+/// have no partial result, which a flag beside it says. argmax needs none: each rank
+/// starts from the initial value, which is what it has if it has nothing.
 static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
   SmallVector<int64_t> axes = distributedAxes(localization);
-  bool anyEmpty = false;
-  for (const IntervalTable &table : localization.operandTables(0))
-    anyEmpty |= llvm::any_of(table.intervals, [](Interval interval) { return interval.empty(); });
-  bool isOptional = anyEmpty || !picksOneOfTwo(op);
+  bool isOptional = !picksExtreme(op);
 
   auto build = [&](ArrayRef<Value> operands, TypeRange types, ArrayRef<int64_t> dims) -> Operation * {
     Operation *reduce = cloneAs(op, localization, operands, types);

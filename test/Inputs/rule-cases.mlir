@@ -1020,7 +1020,7 @@ func.func @main(%a: tensor<5x6xi64>) -> (tensor<5x2xi64>, tensor<5x2xi32>) {
 }
 
 // CASE fft
-// RULE ([a, 2*b + c]) -> ([a, b]) {a=3, b=5 distributed, c=2 whole}
+// RULE ([a, c]) -> ([a, b]) {a=3, b=5 travels, c=8 travels}
 func.func @main(%a: tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>> {
   %0 = stablehlo.fft %a, type = RFFT, length = [8] : (tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>>
   return %0 : tensor<3x5xcomplex<f32>>

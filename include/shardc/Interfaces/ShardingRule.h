@@ -46,6 +46,10 @@ struct Factor {
   /// Of Distributed factors: bytes that arrive at all ranks together when the
   /// local form communicates along it; what Decision weighs against a gather.
   double movedBytes = 0;
+  /// Of Distributed factors that operands or results alone have: factors that the
+  /// other side may be cut along instead, the best first. An axis that would be
+  /// lost across the op is kept along one of them.
+  llvm::SmallVector<int64_t, 2> carriers;
 };
 
 /// What stands where an operand is read outside its domain.
