@@ -170,8 +170,18 @@ LogicalResult Inliner::run() {
     return main.emitError("function @main has no body");
   if (failed(flatten(main)))
     return failure();
+  // What custom calls name is theirs until they are expanded.
+  DenseSet<StringAttr> named;
+  main.walk([&](stablehlo::CustomCallOp call) {
+    for (Attribute name : call.getCalledComputations())
+      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name)) {
+        named.insert(symbol.getAttr());
+        if (auto callee = symbols.lookup<func::FuncOp>(symbol.getAttr()); callee && !callee.isExternal())
+          (void)flatten(callee);
+      }
+  });
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (function != main)
+    if (function != main && !named.contains(function.getSymNameAttr()))
       function.erase();
   return success();
 }

@@ -13,6 +13,10 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createExpandCustomCallsPass());
   // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
+  // What follows knows static shapes alone.
+  pm.addPass(createRefineShapesPass({options.shapes}));
+  pm.addPass(createExpandLinearAlgebraPass());
+  pm.addPass(createDecomposeOpsPass());
   pm.addPass(createCollectChecksPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());

@@ -32,6 +32,7 @@ struct LowerToLinalgPass final
     lowering::addControl(table);
     lowering::addFourier(table);
     lowering::addSolvers(table);
+    lowering::addDecompositions(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
       if (failed(lowerer.lowerFunction(func)))

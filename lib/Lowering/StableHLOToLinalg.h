@@ -82,6 +82,7 @@ void addOrdering(LoweringTable &table);
 void addControl(LoweringTable &table);
 void addFourier(LoweringTable &table);
 void addSolvers(LoweringTable &table);
+void addDecompositions(LoweringTable &table);
 
 /// Walks source IR and emits its meaning. `b` stands where the next op goes
 /// and carries the location of the op being lowered.

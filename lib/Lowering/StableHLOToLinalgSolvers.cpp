@@ -3,47 +3,13 @@
 // Row by row, on elements: these matrices are small beside what surrounds them.
 //
 //===----------------------------------------------------------------------===//
-#include "ScalarMath.h"
-#include "StableHLOToLinalgComplex.h"
+#include "MatrixLoops.h"
 
-#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
-
-namespace {
-/// Arithmetic on elements that are floats or complex numbers.
-struct Elements {
-  ImplicitLocOpBuilder &b;
-
-  static bool isComplex(Value x) { return isa<ComplexType>(x.getType()); }
-  Value multiply(Value x, Value y) {
-    return isComplex(x) ? complexMultiply(b, {x, y})
-                        : arith::MulFOp::create(b, x, y).getResult();
-  }
-  Value subtract(Value x, Value y) {
-    return isComplex(x) ? complexSubtract(b, {x, y})
-                        : arith::SubFOp::create(b, x, y).getResult();
-  }
-  Value divide(Value x, Value y) {
-    return isComplex(x) ? complexDivide(b, {x, y})
-                        : arith::DivFOp::create(b, x, y).getResult();
-  }
-  Value conjugate(Value x) { return isComplex(x) ? complexConjugate(b, x) : x; }
-  /// Of a number whose imaginary part is zero.
-  Value squareRoot(Value x) {
-    if (!isComplex(x))
-      return math::SqrtOp::create(b, x);
-    Type part = cast<ComplexType>(x.getType()).getElementType();
-    Value re = complex::ReOp::create(b, part, x);
-    Value root = math::SqrtOp::create(b, re);
-    return complex::CreateOp::create(b, x.getType(), root,
-                                     numberConstant(b, part, 0));
-  }
-};
-} // namespace
 
 // The element of a batch of matrices at (row, column), conjugated if asked.
 static Value elementAt(Lowerer &l, Value tensor, ValueRange batch, Value row,

@@ -15,6 +15,7 @@ using namespace shardc;
 
 void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   ImportOptions import;
+  import.shapes = options.shapes;
   import.mesh = options.mesh;
   import.sizes = options.sizes;
   import.unsharded = options.unsharded;
@@ -62,6 +63,7 @@ namespace {
 struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("What to compile for: cpu."), llvm::cl::init("cpu")};
   Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate code for."), llvm::cl::init("native")};
+  Option<std::string> shapes{*this, "shapes", llvm::cl::desc("Shapes of dynamic arguments: 0=8x6;x=4x4.")};
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("Axes given another size: x=3,y=2.")};
   Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
@@ -70,6 +72,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
 
   StageOptions get() const {
     StageOptions options;
+    options.shapes = shapes;
     options.mesh = mesh;
     options.sizes = sizes;
     options.unsharded = unsharded;

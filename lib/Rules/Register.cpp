@@ -1,6 +1,7 @@
 //===- Register.cpp - Which families there are ----------------------------===//
 #include "shardc/Rules/Register.h"
 #include "RuleUtils.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -41,6 +42,10 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
         rules::attachSources(context);
         rules::attachWholeDims(context);
         rules::attachWindows(context);
+      });
+  registry.addExtension(
+      +[](MLIRContext *context, solver::SolverDialect *) {
+        rules::attachSolvers(context);
       });
   registry.addExtension(TypeID::get<ChloRules>(),
                         std::make_unique<ChloRules>());

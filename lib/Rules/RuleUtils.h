@@ -144,6 +144,8 @@ void attachParts(mlir::MLIRContext *context);
 void attachReductions(mlir::MLIRContext *context);
 void attachReshape(mlir::MLIRContext *context);
 void attachShapes(mlir::MLIRContext *context);
+/// Of the solver dialect.
+void attachSolvers(mlir::MLIRContext *context);
 void attachSources(mlir::MLIRContext *context);
 void attachWholeDims(mlir::MLIRContext *context);
 void attachSorting(mlir::MLIRContext *context);

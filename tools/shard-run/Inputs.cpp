@@ -140,6 +140,63 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options) {
   return arrays;
 }
 
+/// False for text in which no type has a dynamic dim.
+static bool mayBeDynamic(StringRef path) {
+  auto file = MemoryBuffer::getFile(path);
+  if (!file)
+    return false;
+  StringRef text = (*file)->getBuffer();
+  return text.starts_with("ML\xefR") || text.contains("tensor<?") ||
+         text.contains("x?x");
+}
+
+std::string shardc::shapesOfInputs(const RunOptions &options) {
+  if ((options.inputs.empty() && options.inputsFile.empty()) ||
+      !mayBeDynamic(options.model))
+    return {};
+  std::string shapes;
+  raw_string_ostream out(shapes);
+  auto add = [&](size_t i, ArrayRef<int64_t> shape) {
+    out << "?" << i << "=";
+    if (shape.empty())
+      out << "scalar";
+    interleave(shape, out, "x");
+    out << ";";
+  };
+  if (!options.inputsFile.empty()) {
+    Expected<NpzArchive> archive = NpzArchive::open(options.inputsFile);
+    if (!archive) {
+      consumeError(archive.takeError());
+      return {};
+    }
+    for (size_t i = 0; archive->contains("in" + std::to_string(i)); ++i) {
+      Expected<NpyArray> array = archive->read("in" + std::to_string(i));
+      if (array)
+        add(i, array->shape);
+      else
+        consumeError(array.takeError());
+    }
+    return shapes;
+  }
+  for (auto [i, input] : enumerate(options.inputs)) {
+    StringRef text = input;
+    if (text.consume_front("@")) {
+      Expected<NpyArray> array = readNpy(text);
+      if (array)
+        add(i, array->shape);
+      else
+        consumeError(array.takeError());
+      continue;
+    }
+    Expected<HostArray> array = parseArray(text);
+    if (array)
+      add(i, array->shape);
+    else
+      consumeError(array.takeError());
+  }
+  return shapes;
+}
+
 Expected<std::vector<HostArray>>
 shardc::readExpected(const ProgramMetadata &program, StringRef path) {
   return readMembers(path, "out", "output", program.results);

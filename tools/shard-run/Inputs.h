@@ -26,6 +26,11 @@ readExpected(const ProgramMetadata &program, llvm::StringRef path);
 llvm::Error writeOutputs(llvm::StringRef path,
                          llvm::ArrayRef<HostArray> outputs);
 
+/// The shapes of the given arrays for arguments that have dynamic ones, as
+/// StageOptions::shapes; empty if none is given, or for a model in which no `?`
+/// stands. What cannot be read is left out here and refused by makeInputs.
+std::string shapesOfInputs(const RunOptions &options);
+
 } // namespace shardc
 
 #endif // SHARDC_TOOLS_SHARD_RUN_INPUTS_H

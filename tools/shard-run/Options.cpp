@@ -23,6 +23,11 @@ static cl::list<std::string>
           cl::desc("Sizes of the shards in which a dim of an argument "
                    "arrives; may be given several times"),
           cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
+static cl::list<std::string>
+    shapes("shapes",
+           cl::desc("The shape of an argument whose type has '?'; may be given "
+                    "several times (default: that of its input)"),
+           cl::value_desc("ARG=8x6"), cl::cat(category));
 static cl::opt<std::string> transport("transport", cl::desc("thread (default)"),
                                       cl::value_desc("name"),
                                       cl::init("thread"), cl::cat(category));
@@ -152,6 +157,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.isArtifact = isArtifact(model);
   options.compile.stages.mesh = mesh;
   options.compile.stages.sizes = join(sizes, ";");
+  options.compile.stages.shapes = join(shapes, ";");
   options.compile.stages.noFallback = noFallback;
   options.compile.stages.arch = arch;
   std::optional<int64_t> seedNumber, steps, timeoutMs, limit;
@@ -170,7 +176,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return usage("--check compiles the model once more, but " + model +
                    " is an artifact; give the model");
     for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-             std::addressof(sizes), &arch, &noFallback})
+             std::addressof(sizes), std::addressof(shapes), &arch, &noFallback})
       if (option->getNumOccurrences())
         return usage("--" + option->ArgStr +
                      " is said when a program is compiled, but " + model +

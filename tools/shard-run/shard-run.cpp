@@ -242,6 +242,8 @@ static Error runTool(int argc, char **argv) {
   Expected<RunOptions> options = readOptions(argc, argv);
   if (!options)
     return options.takeError();
+  if (!options->isArtifact && options->compile.stages.shapes.empty())
+    options->compile.stages.shapes = shapesOfInputs(*options);
   if (options->isArtifact || options->model == "-")
     return runProgram(&*options);
   // A file that cannot be read is refused below, with its reason.

@@ -2,7 +2,9 @@
 #ifndef SHARDC_IMPORT_PASSES_H
 #define SHARDC_IMPORT_PASSES_H
 
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/Pass/Pass.h"
 #include <string>
@@ -10,6 +12,9 @@
 namespace shardc {
 
 struct ImportOptions {
+  /// Shapes of arguments that have dynamic ones, "0=8x6;x=4x4", by number or
+  /// name; empty: there are none.
+  std::string shapes;
   /// Axes given another size, "x=3,y=2"; empty: as the file says.
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or

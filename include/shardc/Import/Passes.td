@@ -7,7 +7,7 @@ include "mlir/Pass/PassBase.td"
 def InlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Make @main the only function.";
   let description = [{
-    Before: calls, composites and named computations. After: @main alone, without any; shardings of
+    Before: calls, composites and named computations. After: @main, without any, and what custom calls name; shardings of
     the arguments and results of what was called are constraints in their places; locations say who
     called. Refuses: no @main, recursion, functions without a body or with several blocks, more ops than
     a program may have.
@@ -24,6 +24,39 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
   }];
   let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect",
                            "::shardc::stablehlo::StablehloDialect"];
+}
+
+def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
+  let summary = "Give dynamic dims of a program the sizes that its arguments have.";
+  let description = [{
+    Before: @main alone, whose arguments may have `?` dims, as symbolic shapes of jax.export are printed:
+    get_dimension_size, dynamic forms, custom calls @shape_assertion, arithmetic on sizes. After: static
+    shapes; sizes are constants; none of these. Programs without `?` stay as they are. Refuses: dynamic arguments
+    without a shape given, shapes that do not fit the argument or an assertion, what cannot be inferred.
+  }];
+  let options = [Option<"shapes", "shapes", "std::string", /*default=*/"",
+                        "Shapes of arguments, by number or name: 0=8x6;x=4x4.">];
+  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::ModuleOp"> {
+  let summary = "Say in ops what calls of LAPACK compute.";
+  let description = [{
+    Before: custom calls `@lapack_spotrf_ffi` and so on, their forms for other platforms (`@cusolver_…`,
+    `@LuDecomposition`, `@Qr`, `@Eigh`). After: cholesky, triangular_solve and ops of the solver dialect. Names
+    that are not known stay. Refuses: a known name with operands or options that it cannot have.
+  }];
+  let dependentDialects = ["::shardc::solver::SolverDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
+  let summary = "Say rare ops in common ones, which have rules and lowerings.";
+  let description = [{
+    batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms,
+    tuples, tokens, sizes of dims that are known. After: none of these. Random bits depend on the element's index alone, so they
+    are the same on any mesh. Refuses: sizes that are set to less than a dim has, algorithms that are not known.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
 def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
@@ -61,8 +94,9 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
     Before: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`, `sdy.manual_computation`. After: one `spmd.mesh` (empty where
     there was none), `spmd.sharding` on arguments and results, `spmd.constrain`, `spmd.manual`; names of arguments and
     results as `spmd.name`; no attribute of mhlo, jax, tf or sdy. Sub-axes become axes of their own: "x" of 8 used as
-    `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Refuses: meshes with different axes, sharding groups,
-    propagation barriers.
+    `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Meshes of as many devices become one, with the axes that make all of them.
+    Sharding groups and barriers are `spmd.constrain` with `spmd.group` or `spmd.direction`. Refuses: meshes of other
+    numbers of devices, or that no mesh makes.
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }

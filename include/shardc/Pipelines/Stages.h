@@ -12,6 +12,9 @@
 namespace shardc {
 
 struct StageOptions {
+  /// Shapes of arguments whose types have `?`, "ARG=8x6;…"; entries "?ARG=…"
+  /// count for these alone.
+  std::string shapes;
   /// Axes given another size, "x=3,y=2"; empty: as the file says.
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…".

@@ -81,6 +81,19 @@ def StableHLO_ConvolutionOp : StableHLO_Op<"convolution", [Pure]> {
   }];
 }
 
+def StableHLO_DynamicConvOp : StableHLO_Op<"dynamic_conv", [NoMemoryEffect]> {
+  let summary = "convolution with padding that is a value.";
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, StableHLO_IntTensor:$padding,
+      OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+      OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
+      OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation,
+      OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
+      StableHLO_ConvDimensionNumbersAttr:$dimension_numbers,
+      I64Attr:$feature_group_count, I64Attr:$batch_group_count,
+      OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
+  let results = (outs StableHLO_Tensor:$result);
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions and windows
 //===----------------------------------------------------------------------===//

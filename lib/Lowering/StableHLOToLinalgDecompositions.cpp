@@ -1,0 +1,685 @@
+//===- StableHLOToLinalgDecompositions.cpp - The solver dialect -----------===//
+//
+// Factorisations as loops on elements, matrix by matrix of a batch: LU and QR in
+// LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
+// computed in f64.
+//
+//===----------------------------------------------------------------------===//
+#include "MatrixLoops.h"
+
+#include "shardc/Dialect/Solver/IR/Solver.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::lowering;
+
+/// Sizes of the batch: all but the last two dims.
+static SmallVector<OpFoldResult> batchOf(ArrayRef<OpFoldResult> sizes) {
+  return SmallVector<OpFoldResult>(sizes.drop_back(2));
+}
+
+static SmallVector<OpFoldResult> with(ArrayRef<OpFoldResult> batch,
+                                      ArrayRef<OpFoldResult> last) {
+  SmallVector<OpFoldResult> sizes(batch);
+  sizes.append(last.begin(), last.end());
+  return sizes;
+}
+
+static int64_t rowsOf(Value matrices) {
+  auto type = cast<RankedTensorType>(matrices.getType());
+  return type.getDimSize(type.getRank() - 2);
+}
+static int64_t columnsOf(Value matrices) {
+  auto type = cast<RankedTensorType>(matrices.getType());
+  return type.getDimSize(type.getRank() - 1);
+}
+
+/// A copy that the loops may write to.
+static Value copyOf(Lowerer &l, Value tensor) {
+  Value out = l.empty(l.sizes(tensor), elementType(tensor.getType()));
+  return l.map(tensor, out, [](ValueRange args) {
+    return SmallVector<Value>{args[0]};
+  });
+}
+
+static Value cmp(ImplicitLocOpBuilder &b, arith::CmpIPredicate how, Value x,
+                 Value y) {
+  return arith::CmpIOp::create(b, how, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// LU
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerLu(Lowerer &l, solver::LuOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  int64_t rows = rowsOf(a), columns = columnsOf(a),
+          least = std::min(rows, columns);
+  Type element = elementType(a.getType()), number = b.getI32Type();
+  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
+  Value pivots =
+      l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(number));
+  Value order = l.filled(with(batch, {b.getIndexAttr(rows)}), l.zero(number));
+  Value info = l.filled(batch, l.zero(number));
+  Value one = numberConstant(b, element, 1), none = l.zero(element);
+  auto toNumber = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(b, number, index);
+  };
+  // What LAPACK compares: of a complex number, the sum of its parts' sizes.
+  auto size = [&](Value x) {
+    return Elements::isComplex(x) ? abs(m.e.re(x)) + abs(m.e.im(x))
+                                  : abs(m.e.re(x));
+  };
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    Value identity = m.range(m.index(0), m.index(rows), now[2],
+                             [&](Value i, ValueRange p) {
+                               return SmallVector<Value>{
+                                   m.set(p[0], i, toNumber(i))};
+                             })[0];
+    SmallVector<Value> state{now[0], now[1], identity, now[3]};
+    return m.range(m.index(0), m.index(least), state, [&](Value k,
+                                                           ValueRange s) {
+      Value below = m.plus(k, 1);
+      Value first = size(m.get(s[0], {k, k})).v;
+      auto best = m.range(
+          below, m.index(rows), {k, first}, [&](Value i, ValueRange so) {
+            Real candidate = size(m.get(s[0], {i, k}));
+            Value better = compare(arith::CmpFPredicate::OGT, candidate,
+                                   Real{&b, so[1]});
+            return SmallVector<Value>{m.e.select(better, i, so[0]),
+                                      m.e.select(better, candidate.v, so[1])};
+          });
+      Value pivot = best[0];
+      Value packed = m.range(m.index(0), m.index(columns), s[0],
+                             [&](Value j, ValueRange t) {
+                               return SmallVector<Value>{
+                                   m.swap(t[0], {k, j}, {pivot, j})};
+                             })[0];
+      Value where = m.set(s[1], k, toNumber(pivot));
+      Value permutation = m.swap(s[2], k, pivot);
+      Value diagonal = m.get(packed, {k, k});
+      Value isZero = compare(arith::CmpFPredicate::OEQ, size(diagonal),
+                             size(none));
+      Value divisor = m.e.select(isZero, one, diagonal);
+      packed = m.range(below, m.index(rows), packed, [&](Value i,
+                                                         ValueRange t) {
+        Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
+        Value written = m.set(t[0], {i, k}, factor);
+        return m.range(below, m.index(columns), written,
+                       [&](Value j, ValueRange u) {
+                         Value above = m.get(u[0], {k, j});
+                         Value less = m.e.subtract(
+                             m.get(u[0], {i, j}), m.e.multiply(factor, above));
+                         return SmallVector<Value>{m.set(u[0], {i, j}, less)};
+                       });
+      })[0];
+      Value known = m.get(s[3], {});
+      Value unset =
+          cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
+      Value now = arith::AndIOp::create(b, unset, isZero);
+      Value flag = m.e.select(now, toNumber(below), known);
+      return SmallVector<Value>{packed, where, permutation,
+                                m.set(s[3], {}, flag)};
+    });
+  };
+  auto results =
+      m.overBatch(batch, {copyOf(l, a), pivots, order, info}, body);
+  for (auto [result, value] : llvm::zip(op.getResults(), results))
+    l.set(result, value);
+  return success();
+}
+
+static LogicalResult lowerPermutation(Lowerer &l, solver::PermutationOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value pivots = l.tensor(op.getPivots());
+  SmallVector<OpFoldResult> sizes = l.sizes(pivots);
+  Value count = l.value(sizes.pop_back_val());
+  int64_t rows =
+      cast<RankedTensorType>(op.getPermutation().getType()).getShape().back();
+  Value last = m.index(std::max<int64_t>(rows - 1, 0));
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    Value identity = m.range(m.index(0), m.index(rows), now, [&](Value i,
+                                                                 ValueRange p) {
+      Value number = arith::IndexCastOp::create(b, b.getI32Type(), i);
+      return SmallVector<Value>{m.set(p[0], i, number)};
+    })[0];
+    return m.range(m.index(0), count, identity, [&](Value i, ValueRange p) {
+      Value to =
+          arith::IndexCastUIOp::create(b, b.getIndexType(), m.get(pivots, i));
+      return SmallVector<Value>{
+          m.swap(p[0], i, arith::MinUIOp::create(b, to, last).getResult())};
+    });
+  };
+  Value start =
+      l.empty(with(sizes, {b.getIndexAttr(rows)}), b.getI32Type());
+  l.set(op.getPermutation(), m.overBatch(sizes, start, body)[0]);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// QR
+//===----------------------------------------------------------------------===//
+
+/// The sum of conj(x) y over rows `from` below `rows` of two columns.
+static Value dotColumns(MatrixLoops &m, Value x, Value i, Value y, Value j,
+                        Value from, Value rows) {
+  Value start = m.l.zero(elementType(x.getType()));
+  return m.range(from, rows, start, [&](Value r, ValueRange sum) {
+    Value left = m.e.conjugate(m.get(x, {r, i}));
+    Value term = m.e.multiply(left, m.get(y, {r, j}));
+    return SmallVector<Value>{m.e.add(sum[0], term)};
+  })[0];
+}
+
+static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  Value rows = m.index(rowsOf(a)), columns = m.index(columnsOf(a));
+  int64_t least = std::min(rowsOf(a), columnsOf(a));
+  Type element = elementType(a.getType());
+  auto real = cast<FloatType>(Elements::realType(element));
+  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
+  Value taus = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(element));
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    return m.range(m.index(0), m.index(least), now, [&](Value k,
+                                                         ValueRange s) {
+      Value below = m.plus(k, 1);
+      Value alpha = m.get(s[0], {k, k});
+      // In f64, whose squares of f32 do not overflow.
+      Value squares = m.range(
+          below, rows, numberConstant(b, b.getF64Type(), 0),
+          [&](Value i, ValueRange sum) {
+            Value x = m.get(s[0], {i, k});
+            Real re{&b, castFloat(b, m.e.re(x).v, b.getF64Type())},
+                im{&b, castFloat(b, m.e.im(x).v, b.getF64Type())};
+            Real so{&b, sum[0]};
+            return SmallVector<Value>{
+                (Elements::isComplex(x) ? so + (re * re + im * im)
+                                        : so + re * re)
+                    .v};
+          })[0];
+      Real tail{&b, squares};
+      Real re{&b, castFloat(b, m.e.re(alpha).v, b.getF64Type())},
+          im{&b, castFloat(b, m.e.im(alpha).v, b.getF64Type())};
+      Value tailZero = equal(tail, tail.of(0)), imZero = equal(im, im.of(0));
+      Value nothing = both(tail, tailZero, imZero);
+      Real norm = sqrt(tail + re * re + im * im);
+      Real beta = choose(nothing, re, -copySign(norm, re));
+      Real one = re.of(1);
+      Real divisor = choose(nothing, one, beta);
+      auto narrow = [&](Real x) { return Real{&b, castFloat(b, x.v, real)}; };
+      Value tau = m.e.make(
+          element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
+          narrow(choose(nothing, re.of(0), -im / divisor)));
+      // The reflector's tail: the column's, over alpha - beta.
+      Value unit = m.e.make(element, narrow(one), narrow(re.of(0)));
+      Value pivot = m.e.make(element, narrow(re - beta), narrow(im));
+      Value by = m.e.select(nothing, unit, pivot);
+      Value packed =
+          m.range(below, rows, s[0], [&](Value i, ValueRange t) {
+            Value x = m.e.divide(m.get(t[0], {i, k}), by);
+            return SmallVector<Value>{m.set(t[0], {i, k}, x)};
+          })[0];
+      packed = m.set(packed, {k, k},
+                     m.e.make(element, narrow(beta), narrow(re.of(0))));
+      // H^H from the left on the columns behind.
+      Value factor = m.e.conjugate(tau);
+      packed = m.range(below, columns, packed, [&](Value j, ValueRange t) {
+        Value top = m.get(t[0], {k, j});
+        Value sum = m.e.add(top, dotColumns(m, t[0], k, t[0], j, below, rows));
+        Value step = m.e.multiply(factor, sum);
+        Value changed = m.set(t[0], {k, j}, m.e.subtract(top, step));
+        return m.range(below, rows, changed, [&](Value i, ValueRange u) {
+          Value v = m.get(u[0], {i, k});
+          Value x =
+              m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
+          return SmallVector<Value>{m.set(u[0], {i, j}, x)};
+        });
+      })[0];
+      return SmallVector<Value>{packed, m.set(s[1], k, tau)};
+    });
+  };
+  auto results = m.overBatch(batch, {copyOf(l, a), taus}, body);
+  l.set(op.getPacked(), results[0]);
+  l.set(op.getTaus(), results[1]);
+  return success();
+}
+
+// H1 (H2 (... Hk I)): the last reflector first.
+static LogicalResult
+lowerHouseholderProduct(Lowerer &l, solver::HouseholderProductOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getPacked()), taus = l.tensor(op.getTaus());
+  Value rows = m.index(rowsOf(a)), columns = m.index(columnsOf(a));
+  Value count =
+      m.index(cast<RankedTensorType>(taus.getType()).getShape().back());
+  Type element = elementType(a.getType());
+  SmallVector<OpFoldResult> sizes = l.sizes(a);
+  Value one = numberConstant(b, element, 1);
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    Value identity =
+        m.range(m.index(0), columns, now[0], [&](Value i, ValueRange q) {
+          return SmallVector<Value>{m.set(q[0], {i, i}, one)};
+        })[0];
+    return m.range(m.index(0), count, identity, [&](Value turn, ValueRange q) {
+      Value last = arith::SubIOp::create(b, count, m.index(1));
+      Value k = arith::SubIOp::create(b, last, turn);
+      Value below = m.plus(k, 1);
+      Value tau = m.get(taus, k);
+      return m.range(m.index(0), columns, q, [&](Value j, ValueRange t) {
+        Value top = m.get(t[0], {k, j});
+        Value sum = m.e.add(top, dotColumns(m, a, k, t[0], j, below, rows));
+        Value step = m.e.multiply(tau, sum);
+        Value changed = m.set(t[0], {k, j}, m.e.subtract(top, step));
+        return m.range(below, rows, changed, [&](Value i, ValueRange u) {
+          Value v = m.get(a, {i, k});
+          Value x =
+              m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
+          return SmallVector<Value>{m.set(u[0], {i, j}, x)};
+        });
+      });
+    });
+  };
+  Value zeros = l.filled(sizes, l.zero(element));
+  l.set(op.getQ(), m.overBatch(batchOf(sizes), zeros, body)[0]);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rotations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A rotation of columns p and q: x_p' = c x_p - s x_q phase, x_q' = s x_p + c
+/// x_q phase, that makes [[alpha, gamma], [conj(gamma), beta]] diagonal.
+struct Rotation {
+  Real c, s;
+  Value phase;
+};
+} // namespace
+
+/// The type that `type` is rotated in.
+static Type wideType(Type type) {
+  Type f64 = Float64Type::get(type.getContext());
+  return isa<ComplexType>(type) ? Type(ComplexType::get(f64)) : f64;
+}
+
+/// `x`, as an element of `type`.
+static Value castElement(Elements &e, Value x, Type type) {
+  auto part = cast<FloatType>(Elements::realType(type));
+  Real re{&e.b, castFloat(e.b, e.re(x).v, part)};
+  if (!isa<ComplexType>(type))
+    return re.v;
+  return e.make(type, re, Real{&e.b, castFloat(e.b, e.im(x).v, part)});
+}
+
+static Value castTensor(Lowerer &l, Value tensor, Type type) {
+  Value out = l.empty(l.sizes(tensor), type);
+  Elements e{l.b};
+  return l.map(tensor, out, [&](ValueRange args) {
+    return SmallVector<Value>{castElement(e, args[0], type)};
+  });
+}
+
+static Rotation rotationOf(MatrixLoops &m, Real alpha, Real beta, Value gamma,
+                           Value rotate) {
+  Real size = m.e.modulus(gamma);
+  Real one = size.of(1), zero = size.of(0);
+  Real safe = choose(rotate, size, one);
+  Real theta = (beta - alpha) / (safe * 2);
+  Real root = sqrt(theta * theta + 1);
+  Real t = copySign(one / (abs(theta) + root), theta);
+  Real c = one / sqrt(t * t + 1);
+  // exp(-i phi) of gamma = |gamma| exp(i phi).
+  Value phase = m.e.scale(m.e.conjugate(gamma), one / safe);
+  Value unit = m.e.make(gamma.getType(), one, zero);
+  return {choose(rotate, c, one), choose(rotate, t * c, zero),
+          m.e.select(rotate, phase, unit)};
+}
+
+/// Rotates columns p and q of `tensor` in rows below `rows`.
+static Value rotateColumns(MatrixLoops &m, Value tensor, Value p, Value q,
+                           Value rows, const Rotation &by) {
+  return m.range(m.index(0), rows, tensor, [&](Value r, ValueRange t) {
+    Value x = m.get(t[0], {r, p});
+    Value y = m.e.multiply(m.get(t[0], {r, q}), by.phase);
+    Value first = m.e.subtract(m.e.scale(x, by.c), m.e.scale(y, by.s));
+    Value second = m.e.add(m.e.scale(x, by.s), m.e.scale(y, by.c));
+    Value half = m.set(t[0], {r, p}, first);
+    return SmallVector<Value>{m.set(half, {r, q}, second)};
+  })[0];
+}
+
+/// Each pair p < q below `n`.
+static SmallVector<Value>
+overPairs(MatrixLoops &m, int64_t n, ValueRange carried,
+          llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)>
+              body) {
+  return m.range(m.index(0), m.index(n), carried, [&](Value p, ValueRange s) {
+    return m.range(m.plus(p, 1), m.index(n), s, [&](Value q, ValueRange t) {
+      return body(p, q, t);
+    });
+  });
+}
+
+/// The largest part of all elements in size, NaN if one is NaN.
+static Real largestOf(MatrixLoops &m, Value tensor, int64_t rows,
+                      int64_t columns) {
+  Type real = Elements::realType(elementType(tensor.getType()));
+  Value start = numberConstant(m.b, real, 0);
+  Value found =
+      m.range(m.index(0), m.index(rows), start, [&](Value i, ValueRange x) {
+        return m.range(m.index(0), m.index(columns), x,
+                       [&](Value j, ValueRange y) {
+                         Value here = m.get(tensor, {i, j});
+                         Real size = abs(m.e.re(here));
+                         if (Elements::isComplex(here))
+                           size = larger(size, abs(m.e.im(here)));
+                         return SmallVector<Value>{
+                             larger(Real{&m.b, y[0]}, size).v};
+                       });
+      })[0];
+  return {&m.b, found};
+}
+
+/// Brings `keys` (a vector) into ascending or descending order, and the columns
+/// of the matrices behind it along.
+static SmallVector<Value> sortColumns(MatrixLoops &m, int64_t n,
+                                      bool descending, Value keys,
+                                      ValueRange matrices) {
+  ImplicitLocOpBuilder &b = m.b;
+  SmallVector<Value> all{keys};
+  all.append(matrices.begin(), matrices.end());
+  auto how = descending ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  return m.range(m.index(0), m.index(n), all, [&](Value i, ValueRange now) {
+    auto best = m.range(m.plus(i, 1), m.index(n), {i, m.get(now[0], i)},
+                        [&](Value j, ValueRange so) {
+                          Value key = m.get(now[0], j);
+                          Value better =
+                              compare(how, Real{&b, key}, Real{&b, so[1]});
+                          return SmallVector<Value>{
+                              m.e.select(better, j, so[0]),
+                              m.e.select(better, key, so[1])};
+                        });
+    SmallVector<Value> next{m.swap(now[0], i, best[0])};
+    for (Value matrix : now.drop_front())
+      next.push_back(m.range(m.index(0), m.index(rowsOf(matrix)), matrix,
+                             [&](Value r, ValueRange t) {
+                               return SmallVector<Value>{
+                                   m.swap(t[0], {r, i}, {r, best[0]})};
+                             })[0]);
+    return next;
+  });
+}
+
+/// Sweeps of rotations that are surely enough: they converge quadratically.
+static constexpr int64_t kMaxSweeps = 40;
+
+static double epsilonOf(Type real) { return real.isF32() ? 0x1p-23 : 0x1p-52; }
+
+static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  int64_t n = rowsOf(a);
+  Type narrow = elementType(a.getType()), real = Elements::realType(narrow),
+       wide = wideType(narrow), f64 = b.getF64Type();
+  SmallVector<OpFoldResult> sizes = l.sizes(a), batch = batchOf(sizes);
+  Value size = m.index(n);
+  Value one = numberConstant(b, wide, 1);
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    // The Hermitian matrix of one triangle.
+    Value whole = m.range(m.index(0), size, now[0], [&](Value i, ValueRange s) {
+      return m.range(m.index(0), m.plus(i, 1), s, [&](Value j, ValueRange t) {
+        Value x = op.getLower() ? m.get(a, {i, j})
+                                : m.e.conjugate(m.get(a, {j, i}));
+        x = castElement(m.e, x, wide);
+        Value diagonal = cmp(b, arith::CmpIPredicate::eq, i, j);
+        x = m.e.select(diagonal, m.e.make(wide, m.e.re(x)), x);
+        Value half = m.set(t[0], {i, j}, x);
+        return SmallVector<Value>{m.set(half, {j, i}, m.e.conjugate(x))};
+      });
+    })[0];
+    Value vectors =
+        m.range(m.index(0), size, now[1], [&](Value i, ValueRange s) {
+          return SmallVector<Value>{m.set(s[0], {i, i}, one)};
+        })[0];
+    Real largest = largestOf(m, whole, n, n);
+    Real limit = largest * (epsilonOf(real) / 64);
+    Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+    auto rotated = m.repeat(
+        kMaxSweeps, {whole, vectors}, [&](Value, ValueRange s) {
+          return overPairs(m, n, {no, s[0], s[1]}, [&](Value p, Value q,
+                                                       ValueRange t) {
+            Value gamma = m.get(t[1], {p, q});
+            Value rotate = compare(arith::CmpFPredicate::OGT,
+                                   m.e.modulus(gamma), limit);
+            Rotation by = rotationOf(m, m.e.re(m.get(t[1], {p, p})),
+                                     m.e.re(m.get(t[1], {q, q})), gamma,
+                                     rotate);
+            Value rows = m.e.select(rotate, size, m.index(0));
+            Value matrix = rotateColumns(m, t[1], p, q, rows, by);
+            // And the rows, by the adjoint.
+            matrix = m.range(m.index(0), rows, matrix, [&](Value r,
+                                                           ValueRange u) {
+              Value x = m.get(u[0], {p, r});
+              Value y = m.e.multiply(m.get(u[0], {q, r}),
+                                     m.e.conjugate(by.phase));
+              Value first =
+                  m.e.subtract(m.e.scale(x, by.c), m.e.scale(y, by.s));
+              Value second = m.e.add(m.e.scale(x, by.s), m.e.scale(y, by.c));
+              Value half = m.set(u[0], {p, r}, first);
+              return SmallVector<Value>{m.set(half, {q, r}, second)};
+            })[0];
+            Value zero = l.zero(wide);
+            Value above = m.get(matrix, {p, q}), under = m.get(matrix, {q, p});
+            matrix = m.set(matrix, {p, q}, m.e.select(rotate, zero, above));
+            matrix = m.set(matrix, {q, p}, m.e.select(rotate, zero, under));
+            Value any = arith::OrIOp::create(b, t[0], rotate);
+            return SmallVector<Value>{
+                any, matrix, rotateColumns(m, t[2], p, q, rows, by)};
+          });
+        });
+    // NaN or 0: matrices with NaN or infinities have no eigenvalues.
+    Real poison = largest - largest;
+    Value values =
+        m.range(m.index(0), size, now[2], [&](Value i, ValueRange s) {
+          Real x = m.e.re(m.get(rotated[0], {i, i})) + poison;
+          return SmallVector<Value>{m.set(s[0], i, x.v)};
+        })[0];
+    auto sorted = sortColumns(m, n, false, values, rotated[1]);
+    return {rotated[0], sorted[1], sorted[0]};
+  };
+  Value matrix = l.filled(sizes, l.zero(wide)),
+        vectors = l.filled(sizes, l.zero(wide)),
+        values = l.filled(with(batch, {sizes.back()}), l.zero(f64));
+  auto results = m.overBatch(batch, {matrix, vectors, values}, body);
+  l.set(op.getVectors(), castTensor(l, results[1], narrow));
+  l.set(op.getValues(), castTensor(l, results[2], real));
+  return success();
+}
+
+static LogicalResult lowerOrthogonalize(Lowerer &l,
+                                        solver::OrthogonalizeOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  int64_t rows = rowsOf(a), n = columnsOf(a);
+  Type narrow = elementType(a.getType()), real = Elements::realType(narrow),
+       wide = wideType(narrow), f64 = b.getF64Type();
+  SmallVector<OpFoldResult> sizes = l.sizes(a), batch = batchOf(sizes);
+  Value height = m.index(rows), width = m.index(n);
+  Value unit = numberConstant(b, wide, 1);
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    // Scaled, so that squares neither overflow nor vanish.
+    Real largest = largestOf(m, now[0], rows, n);
+    Real one = largest.of(1);
+    Value usable = both(
+        largest, compare(arith::CmpFPredicate::OGT, largest, largest.of(0)),
+        compare(arith::CmpFPredicate::OLT, largest,
+                largest.of(std::numeric_limits<double>::infinity())));
+    Real scale = choose(usable, largest, one);
+    Value w = m.range(m.index(0), height, now[0], [&](Value i, ValueRange s) {
+      return m.range(m.index(0), width, s, [&](Value j, ValueRange t) {
+        Value x = m.e.scale(m.get(t[0], {i, j}), one / scale);
+        return SmallVector<Value>{m.set(t[0], {i, j}, x)};
+      });
+    })[0];
+    Value v = m.range(m.index(0), width, now[1], [&](Value i, ValueRange s) {
+      return SmallVector<Value>{m.set(s[0], {i, i}, unit)};
+    })[0];
+    Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+    double limit = epsilonOf(real) * (real.isF32() ? 1.0 / 64 : 2.0);
+    auto rotated =
+        m.repeat(kMaxSweeps, {w, v}, [&](Value, ValueRange s) {
+          return overPairs(m, n, {no, s[0], s[1]}, [&](Value p, Value q,
+                                                       ValueRange t) {
+            Value zero = numberConstant(b, f64, 0), none = l.zero(wide);
+            auto sums = m.range(
+                m.index(0), height, {zero, zero, none},
+                [&](Value r, ValueRange so) {
+                  Value x = m.get(t[1], {r, p}), y = m.get(t[1], {r, q});
+                  Value xy = m.e.multiply(m.e.conjugate(x), y);
+                  return SmallVector<Value>{(Real{&b, so[0]} + m.e.square(x)).v,
+                                            (Real{&b, so[1]} + m.e.square(y)).v,
+                                            m.e.add(so[2], xy)};
+                });
+            Real alpha{&b, sums[0]}, beta{&b, sums[1]};
+            Real bound = sqrt(alpha) * sqrt(beta) * limit;
+            Value rotate = compare(arith::CmpFPredicate::OGT,
+                                   m.e.modulus(sums[2]), bound);
+            Rotation by = rotationOf(m, alpha, beta, sums[2], rotate);
+            Value high = m.e.select(rotate, height, m.index(0)),
+                  wideRows = m.e.select(rotate, width, m.index(0));
+            Value any = arith::OrIOp::create(b, t[0], rotate);
+            return SmallVector<Value>{
+                any, rotateColumns(m, t[1], p, q, high, by),
+                rotateColumns(m, t[2], p, q, wideRows, by)};
+          });
+        });
+    Real poison = largest - largest;
+    Value norms =
+        m.range(m.index(0), width, now[2], [&](Value j, ValueRange s) {
+          Value zero = numberConstant(b, f64, 0);
+          Value sum = m.range(m.index(0), height, zero, [&](Value r,
+                                                            ValueRange so) {
+            Value x = m.get(rotated[0], {r, j});
+            return SmallVector<Value>{(Real{&b, so[0]} + m.e.square(x)).v};
+          })[0];
+          Real norm = sqrt(Real{&b, sum}) * scale + poison;
+          return SmallVector<Value>{m.set(s[0], j, norm.v)};
+        })[0];
+    auto sorted = sortColumns(m, n, true, norms, rotated);
+    Value back =
+        m.range(m.index(0), height, sorted[1], [&](Value i, ValueRange s) {
+          return m.range(m.index(0), width, s, [&](Value j, ValueRange t) {
+            Value x = m.e.scale(m.get(t[0], {i, j}), scale);
+            return SmallVector<Value>{m.set(t[0], {i, j}, x)};
+          });
+        })[0];
+    return {back, sorted[2], sorted[0]};
+  };
+  Value v = l.filled(with(batch, {sizes.back(), sizes.back()}), l.zero(wide)),
+        sigma = l.filled(with(batch, {sizes.back()}), l.zero(f64));
+  auto results =
+      m.overBatch(batch, {castTensor(l, a, wide), v, sigma}, body);
+  l.set(op.getW(), castTensor(l, results[0], narrow));
+  l.set(op.getV(), castTensor(l, results[1], narrow));
+  l.set(op.getSigma(), castTensor(l, results[2], real));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tridiagonal systems
+//===----------------------------------------------------------------------===//
+
+// Elimination row by row, each time with the larger of two rows; a third
+// diagonal fills up where rows are exchanged.
+static LogicalResult lowerTridiagonalSolve(Lowerer &l,
+                                           solver::TridiagonalSolveOp op) {
+  MatrixLoops m{l};
+  ImplicitLocOpBuilder &b = l.b;
+  Value lower = l.tensor(op.getLower()), rhs = l.tensor(op.getB());
+  Type element = elementType(rhs.getType());
+  SmallVector<OpFoldResult> sizes = l.sizes(rhs), batch = batchOf(sizes);
+  int64_t n = rowsOf(rhs);
+  Value rows = m.index(n), columns = l.value(sizes.back()), one = m.index(1);
+  Value zero = l.zero(element);
+  auto body = [&](ValueRange now) -> SmallVector<Value> {
+    // d, u: the diagonals; f: the one that fills up; x: right-hand sides.
+    auto eliminated = m.range(
+        m.index(0), m.index(std::max<int64_t>(n - 1, 0)), now,
+        [&](Value i, ValueRange s) {
+          Value next = m.plus(i, 1);
+          Value here = m.get(s[0], i), below = m.get(lower, next);
+          Value swap = compare(arith::CmpFPredicate::OLT, m.e.modulus(here),
+                               m.e.modulus(below));
+          // Rows (here, u, 0) and (below, d, v) of this column and the next two.
+          Value u = m.get(s[1], i), d = m.get(s[0], next),
+                v = m.get(s[1], next);
+          Value p0 = m.e.select(swap, below, here),
+                p1 = m.e.select(swap, d, u), p2 = m.e.select(swap, v, zero);
+          Value q0 = m.e.select(swap, here, below),
+                q1 = m.e.select(swap, u, d), q2 = m.e.select(swap, zero, v);
+          Value factor = m.e.divide(q0, p0);
+          auto less = [&](Value x, Value y) {
+            return m.e.subtract(x, m.e.multiply(factor, y));
+          };
+          Value diagonal = m.set(m.set(s[0], i, p0), next, less(q1, p1));
+          Value upper = m.set(m.set(s[1], i, p1), next, less(q2, p2));
+          Value fill = m.set(s[2], i, p2);
+          Value x = m.range(m.index(0), columns, s[3], [&](Value j,
+                                                           ValueRange t) {
+            Value first = m.get(t[0], {i, j}), second = m.get(t[0], {next, j});
+            Value top = m.e.select(swap, second, first),
+                  other = m.e.select(swap, first, second);
+            Value half = m.set(t[0], {i, j}, top);
+            return SmallVector<Value>{m.set(half, {next, j}, less(other, top))};
+          })[0];
+          return SmallVector<Value>{diagonal, upper, fill, x};
+        });
+    Value x = m.range(m.index(0), rows, eliminated[3], [&](Value turn,
+                                                           ValueRange s) {
+      Value last = arith::SubIOp::create(b, rows, one);
+      Value i = arith::SubIOp::create(b, last, turn);
+      // Past the end: the last row, times zero.
+      Value one1 = arith::MinSIOp::create(b, m.plus(i, 1), last),
+            two = arith::MinSIOp::create(b, m.plus(i, 2), last);
+      Value hasOne = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 1), rows),
+            hasTwo = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 2), rows);
+      return m.range(m.index(0), columns, s, [&](Value j, ValueRange t) {
+        Value first = m.e.multiply(m.get(eliminated[1], i),
+                                   m.get(t[0], {one1, j}));
+        Value second =
+            m.e.multiply(m.get(eliminated[2], i), m.get(t[0], {two, j}));
+        Value sum = m.e.subtract(m.get(t[0], {i, j}),
+                                 m.e.select(hasOne, first, zero));
+        sum = m.e.subtract(sum, m.e.select(hasTwo, second, zero));
+        Value quotient = m.e.divide(sum, m.get(eliminated[0], i));
+        return SmallVector<Value>{m.set(t[0], {i, j}, quotient)};
+      });
+    })[0];
+    return {eliminated[0], eliminated[1], eliminated[2], x};
+  };
+  Value diagonal = copyOf(l, l.tensor(op.getDiagonal())),
+        upper = copyOf(l, l.tensor(op.getUpper())),
+        fill = l.filled(l.sizes(lower), zero), x = copyOf(l, rhs);
+  auto results = m.overBatch(batch, {diagonal, upper, fill, x}, body);
+  l.set(op.getX(), results[3]);
+  return success();
+}
+
+void shardc::lowering::addDecompositions(LoweringTable &table) {
+  table.op<solver::LuOp>(lowerLu);
+  table.op<solver::PermutationOp>(lowerPermutation);
+  table.op<solver::QrOp>(lowerQr);
+  table.op<solver::HouseholderProductOp>(lowerHouseholderProduct);
+  table.op<solver::EighOp>(lowerEigh);
+  table.op<solver::OrthogonalizeOp>(lowerOrthogonalize);
+  table.op<solver::TridiagonalSolveOp>(lowerTridiagonalSolve);
+}

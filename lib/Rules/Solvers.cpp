@@ -1,0 +1,67 @@
+//===- Solvers.cpp - Factorisations of batches of matrices ----------------===//
+//
+// Each matrix of a batch is for itself; its own dims are whole.
+//
+//===----------------------------------------------------------------------===//
+#include "RuleUtils.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+
+/// The leading `batchDims` of all operands and results are one; others are
+/// whole.
+static FailureOr<ShardingRule> batchRule(Operation *op, size_t batchDims) {
+  ShardingRule rule;
+  ArrayRef<int64_t> batch = shapeOf(op->getOperand(0)).take_front(batchDims);
+  TensorRule shared = newFactors(rule, batch);
+  auto add = [&](ValueRange values, SmallVectorImpl<TensorRule> &tensors) {
+    for (Value value : values) {
+      ArrayRef<int64_t> shape = shapeOf(value);
+      if (shape.size() < batchDims || shape.take_front(batchDims) != batch)
+        return false;
+      TensorRule tensor = shared;
+      for (int64_t size : shape.drop_front(batchDims))
+        tensor.dims.push_back(wholeDim(rule, size));
+      tensors.push_back(tensor);
+    }
+    return true;
+  };
+  if (!add(op->getOperands(), rule.operands) ||
+      !add(op->getResults(), rule.results))
+    return failure();
+  return rule;
+}
+
+template <typename OpT> static FailureOr<ShardingRule> matrixRule(OpT op) {
+  return batchRule(op, shapeOf(op->getOperand(0)).size() - 2);
+}
+
+static FailureOr<ShardingRule> permutationRule(solver::PermutationOp op) {
+  return batchRule(op, shapeOf(op.getPivots()).size() - 1);
+}
+
+/// Besides the batch, right-hand sides are independent of one another.
+static FailureOr<ShardingRule>
+tridiagonalRule(solver::TridiagonalSolveOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getB());
+  FailureOr<ShardingRule> rule = batchRule(op, shape.size() - 2);
+  if (failed(rule))
+    return failure();
+  IndexMap map = passingDim(*rule, shape.back());
+  rule->operands[3].dims.back() = map;
+  rule->results[0].dims.back() = map;
+  return rule;
+}
+
+void rules::attachSolvers(MLIRContext *context) {
+  attach<solver::LuOp, matrixRule<solver::LuOp>>(context);
+  attach<solver::PermutationOp, permutationRule>(context);
+  attach<solver::QrOp, matrixRule<solver::QrOp>>(context);
+  attach<solver::HouseholderProductOp,
+         matrixRule<solver::HouseholderProductOp>>(context);
+  attach<solver::EighOp, matrixRule<solver::EighOp>>(context);
+  attach<solver::OrthogonalizeOp, matrixRule<solver::OrthogonalizeOp>>(context);
+  attach<solver::TridiagonalSolveOp, tridiagonalRule>(context);
+}
