@@ -126,7 +126,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 static LogicalResult emitFile(ModuleOp module, StringRef arch,
                               llvm::raw_pwrite_stream &out,
-                              llvm::CodeGenFileType type) {
+                              llvm::CodeGenFileType type,
+                              bool optimized = true) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
   if (!machine)
     return failure();
@@ -134,7 +135,10 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
   std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
   if (!ir)
     return failure();
-  optimize(*ir, *machine);
+  if (optimized)
+    optimize(*ir, *machine);
+  else
+    machine->setOptLevel(llvm::CodeGenOptLevel::None);
   llvm::legacy::PassManager passes;
   passes.add(llvm::createTargetTransformInfoWrapperPass(
       machine->getTargetIRAnalysis()));
@@ -146,8 +150,9 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
 }
 
 LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
-                             llvm::raw_pwrite_stream &out) {
-  return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile);
+                             llvm::raw_pwrite_stream &out, bool optimized) {
+  return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile,
+                  optimized);
 }
 
 LogicalResult emitAssembly(ModuleOp module, StringRef arch,

@@ -245,12 +245,178 @@ static bool makeFourier(Generator &g) {
       result);
 }
 
+/// Boxes of a tensor at positions of several dims; dim 0 may go along with that
+/// of the indices.
+static bool makeGatherBoxes(Generator &g) {
+  int v = g.any([&](int v) { return g.type(v).rank() <= 3; }, 2);
+  if (v < 0)
+    return false;
+  const Type in = g.type(v);
+  bool batched = in.rank() > 1 && g.chance(45);
+  std::vector<int64_t> free, map, collapsed, sizes = in.shape;
+  for (int64_t i = batched; i < in.rank(); ++i)
+    free.push_back(i);
+  if (batched)
+    sizes[0] = 1;
+  g.shuffle(free);
+  map.assign(free.begin(), free.begin() + g.pick(1, free.size()));
+  for (int64_t dim : map) {
+    sizes[dim] = g.chance(50) ? 1 : g.pick(1, in.shape[dim]);
+    if (sizes[dim] == 1 && g.chance(70))
+      collapsed.push_back(dim);
+  }
+  sort(collapsed);
+  std::vector<int64_t> where;
+  if (batched)
+    where.push_back(in.shape[0]);
+  where.push_back(g.pick(1, 6));
+  if (g.chance(25))
+    where.push_back(g.pick(1, 4));
+  Type indexType{"i32", where};
+  indexType.shape.push_back(map.size());
+  int indices = g.like(indexType);
+  return g.addOne(
+      batched ? "gather_batched" : "gather_boxes", {v, indices},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        if (types[0] != in || types[1] != indexType)
+          return std::nullopt;
+        std::vector<int64_t> shape = where, offsets;
+        for (int64_t i = batched; i < in.rank(); ++i)
+          if (!is_contained(collapsed, i)) {
+            offsets.push_back(shape.size());
+            shape.push_back(sizes[i]);
+          }
+        Type result = in.with(shape);
+        std::string numbers;
+        auto add = [&](const std::string &name, ArrayRef<int64_t> dims) {
+          if (!dims.empty())
+            numbers += name + " = [" + list(dims) + "], ";
+        };
+        add("offset_dims", offsets);
+        add("collapsed_slice_dims", collapsed);
+        if (batched) {
+          add("operand_batching_dims", {0});
+          add("start_indices_batching_dims", {0});
+        }
+        add("start_index_map", map);
+        return Built{
+            {result},
+            "$R = \"stablehlo.gather\"($0, $1) "
+            "<{dimension_numbers = #stablehlo.gather<" +
+                numbers + "index_vector_dim = " + std::to_string(where.size()) +
+                ">, slice_sizes = " + braced(sizes) + "}> : (" + in.str() +
+                ", " + indexType.str() + ") -> " + result.str()};
+      },
+      g.accuracy(v));
+}
+
+/// Rows replaced at places that are all different, or boxes added to the rows
+/// of their own batch.
+static bool makeScatterOthers(Generator &g) {
+  bool batched = g.chance(50);
+  int v = g.any(
+      [&](int v) { return g.type(v).element != "i1" && g.type(v).rank() <= 3; },
+      1 + batched);
+  if (v < 0)
+    return false;
+  const Type in = g.type(v);
+  int64_t dim = batched, size = in.shape[dim], count = g.pick(1, size);
+  Type updates = in;
+  updates.shape[dim] = count;
+  int u = g.like(updates);
+  std::vector<int64_t> windows;
+  for (int64_t i = dim + 1; i < in.rank(); ++i)
+    windows.push_back(i);
+  std::string window =
+      windows.empty() ? "" : "update_window_dims = [" + list(windows) + "], ";
+  auto text = [=](const Type &indices, const std::string &of,
+                  const std::string &update, const std::string &batch,
+                  const std::string &body) {
+    std::string s = in.scalar().str(), d = std::to_string(dim);
+    return "$R = \"stablehlo.scatter\"($0, " + of + ", " + update +
+           ") <{scatter_dimension_numbers = #stablehlo.scatter<" + window +
+           "inserted_window_dims = [" + d + "], " + batch +
+           "scatter_dims_to_operand_dims = [" + d +
+           "], index_vector_dim = " + std::to_string(indices.rank() - 1) + ">" +
+           (batch.empty() ? ", unique_indices = true" : "") +
+           "}> ({\n^bb0(%p~: " + s + ", %q~: " + s + "):\n" + body +
+           "\n}) : (" + in.str() + ", " + indices.str() + ", " + updates.str() +
+           ") -> " + in.str();
+  };
+  std::string s = in.scalar().str();
+  if (!batched) {
+    std::vector<int64_t> places(size);
+    for (auto [i, place] : enumerate(places))
+      place = i;
+    g.shuffle(places);
+    std::string numbers;
+    for (int64_t i = 0; i < count; ++i)
+      numbers += (i ? ", [" : "[") + std::to_string(places[i]) + "]";
+    Type indices{"i32", {count, 1}};
+    return g.addOne(
+        "scatter_replace", {v, u},
+        [=](ArrayRef<Type> types) -> std::optional<Built> {
+          if (types[0] != in || types[1] != updates)
+            return std::nullopt;
+          return Built{{in},
+                       "%i~ = stablehlo.constant dense<[" + numbers +
+                           "]> : " + indices.str() + "\n" +
+                           text(indices, "%i~", "$1", "",
+                                "stablehlo.return %q~ : " + s)};
+        },
+        either(g.accuracy(v), g.accuracy(u)));
+  }
+  Type indices{"i32", {in.shape[0], count, 1}};
+  int at = g.like(indices);
+  Accuracy accuracy =
+      summed(in, either(g.accuracy(v), g.accuracy(u)), count + 1);
+  return g.addOne(
+      "scatter_batched", {v, at, u},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        if (types[0] != in || types[1] != indices || types[2] != updates)
+          return std::nullopt;
+        return Built{{in},
+                     text(indices, "$1", "$2",
+                          "input_batching_dims = [0], "
+                          "scatter_indices_batching_dims = [0], ",
+                          "%r~ = stablehlo.add %p~, %q~ : " + s +
+                              "\nstablehlo.return %r~ : " + s)};
+      },
+      accuracy);
+}
+
+/// Random bits, the same on every mesh.
+static bool makeRandomBits(Generator &g) {
+  std::string algorithm = g.chance(50)   ? "THREE_FRY"
+                          : g.chance(60) ? "DEFAULT"
+                                         : "PHILOX";
+  int state = g.like({"ui64", {2}});
+  Type bits{g.chance(70) ? "ui32" : "ui64", g.randomShape(g.pick(1, 3))};
+  return !g.add("rng_bit_generator", {state},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  return Built{{types[0], bits},
+                               "%s~, %b~ = stablehlo.rng_bit_generator $0, "
+                               "algorithm = " +
+                                   algorithm + " : (" + types[0].str() +
+                                   ") -> (" + types[0].str() + ", " +
+                                   bits.str() +
+                                   ")\n$R = stablehlo.optimization_barrier "
+                                   "%s~, %b~ : " +
+                                   types[0].str() + ", " + bits.str()};
+                },
+                {{1e18, 0, 0}, {1e18, 0, 0}})
+              .empty();
+}
+
 void addAddressingKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"gather", 3, makeGather});
   kinds.push_back({"scatter", 4, makeScatter});
   kinds.push_back({"dynamic_slice", 3, makeDynamicSlice});
   kinds.push_back({"dynamic_update_slice", 3, makeDynamicUpdate});
-  kinds.push_back({"sort", 2, makeSort});
+  kinds.push_back({"gather_boxes", 3, makeGatherBoxes});
+  kinds.push_back({"scatter_others", 2, makeScatterOthers});
+  kinds.push_back({"rng_bit_generator", 1, makeRandomBits});
+  kinds.push_back({"sort", 3, makeSort});
   kinds.push_back({"top_k", 1, makeTopK});
   kinds.push_back({"fft", 1, makeFourier});
 }

@@ -47,10 +47,10 @@ const char *nameOf(Verdict verdict) {
   return "";
 }
 
-/// compileProgram with a fault in the local view.
+/// compileProgram with a fault in the local view, if `fault` is not empty.
 static mlir::FailureOr<CompiledProgram>
 compileWithFault(mlir::ModuleOp module, const StageOptions &options,
-                 StringRef fault, bool &planted) {
+                 bool optimized, StringRef fault, bool &planted) {
   auto run = [&](function_ref<void(mlir::OpPassManager &)> build) {
     mlir::PassManager pm(module.getContext(),
                          mlir::ModuleOp::getOperationName(),
@@ -65,8 +65,8 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
         buildPartitionStage(pm, options);
       })))
     return mlir::failure();
-  planted = plantFault(module, fault);
-  if (!planted)
+  planted = !fault.empty() && plantFault(module, fault);
+  if (!fault.empty() && !planted)
     return program;
   if (failed(run([&](mlir::OpPassManager &pm) {
         buildCommunicateStage(pm, options);
@@ -78,7 +78,7 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
   embedMetadata(module, program.metadata);
   SmallVector<char, 0> object;
   raw_svector_ostream stream(object);
-  if (failed(emitObjectFile(module, options.arch, stream)))
+  if (failed(emitObjectFile(module, options.arch, stream, optimized)))
     return mlir::failure();
   program.object.assign(object.begin(), object.end());
   return program;
@@ -86,8 +86,9 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
 
 /// Compiles and loads; an empty optional with `outcome` set on failure.
 static std::optional<Session> load(mlir::MLIRContext &context, StringRef text,
-                                   bool unsharded, StringRef fault,
-                                   bool *planted, Outcome &outcome) {
+                                   bool unsharded, bool optimized,
+                                   StringRef fault, bool *planted,
+                                   Outcome &outcome) {
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
@@ -104,8 +105,10 @@ static std::optional<Session> load(mlir::MLIRContext &context, StringRef text,
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
   if (module) {
     bool found = false;
-    compiled = fault.empty() ? compileProgram(*module, options)
-                             : compileWithFault(*module, options, fault, found);
+    compiled =
+        fault.empty() && optimized
+            ? compileProgram(*module, options)
+            : compileWithFault(*module, options, optimized, fault, found);
     if (planted)
       *planted = found;
   }
@@ -143,17 +146,18 @@ static int64_t firstBeyond(const HostArray &got, const HostArray &expected,
 }
 
 Outcome check(mlir::MLIRContext &context, const Program &program,
-              StringRef fault, bool *planted) {
+              bool optimized, StringRef fault, bool *planted) {
   Outcome outcome;
-  std::string text = program.text();
   std::optional<Session> sharded =
-      load(context, text, /*unsharded=*/false, fault, planted, outcome);
+      load(context, program.text(), /*unsharded=*/false, optimized, fault,
+           planted, outcome);
   if (planted && !*planted && outcome.verdict == Verdict::Pending)
     return {Verdict::Passed, "no place for the fault", 0};
   if (!sharded)
     return outcome;
   std::optional<Session> whole =
-      load(context, text, /*unsharded=*/true, {}, nullptr, outcome);
+      load(context, program.text(/*unsharded=*/true), /*unsharded=*/true,
+           optimized, {}, nullptr, outcome);
   if (!whole)
     return outcome;
   std::vector<HostArray> inputs;
@@ -207,7 +211,8 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
   return {Verdict::Passed, "", 0};
 }
 
-Outcome checkInChild(const Program &program, int seconds, StringRef fault) {
+Outcome checkInChild(const Program &program, int seconds, bool optimized,
+                     StringRef fault) {
   int ends[2];
   if (pipe(ends) != 0)
     return {Verdict::Pending, "no pipe", 0};
@@ -218,8 +223,8 @@ Outcome checkInChild(const Program &program, int seconds, StringRef fault) {
     auto context = createCompilerContext();
     context->disableMultithreading();
     bool planted = false;
-    Outcome outcome =
-        check(*context, program, fault, fault.empty() ? nullptr : &planted);
+    Outcome outcome = check(*context, program, optimized, fault,
+                            fault.empty() ? nullptr : &planted);
     std::string line =
         formatv("\n@{0} {1} {2}", static_cast<int>(outcome.verdict),
                 outcome.tolerance, outcome.message);

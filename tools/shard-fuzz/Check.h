@@ -33,12 +33,14 @@ struct Outcome {
 /// so (zeros of either sign are equal), else within its bound. `fault` names a
 /// mistake that is planted in the sharded program (Faults.h); empty: none.
 /// `planted` is set if it found a place there. In this process: what crashes
-/// the compiler or the program crashes the caller.
+/// the compiler or the program crashes the caller. `optimized`: LLVM's passes
+/// run as for users; without them a program takes half the time.
 Outcome check(mlir::MLIRContext &context, const Program &program,
-              llvm::StringRef fault = {}, bool *planted = nullptr);
+              bool optimized = true, llvm::StringRef fault = {},
+              bool *planted = nullptr);
 
 /// The same in a child process, with a time limit.
-Outcome checkInChild(const Program &program, int seconds,
+Outcome checkInChild(const Program &program, int seconds, bool optimized = true,
                      llvm::StringRef fault = {});
 
 } // namespace shardc::fuzz

@@ -214,9 +214,86 @@ static bool makeConvolution(Generator &g) {
       contracted(left, g.accuracy(a), g.accuracy(b), count));
 }
 
+/// softmax(q·kᵀ) · v, with heads or without, causal or not.
+static bool makeAttention(Generator &g) {
+  bool heads = g.chance(50), causal = g.chance(50), shared = g.chance(50);
+  std::vector<int64_t> shape = {g.pick(1, 16), g.pick(1, 8)};
+  if (heads)
+    shape.insert(shape.begin(), g.pick(1, 4));
+  Type query{g.chance(75) ? "f32" : "f64", shape};
+  auto small = [&](int v) {
+    return g.isExact(v) && g.accuracy(v).magnitude <= 2;
+  };
+  int q = g.like(query, small);
+  Type key = query;
+  if (!shared)
+    key.shape[heads] = g.pick(1, 16);
+  int k = g.like(key, small), v = g.like(key, small);
+  int64_t depth = shape.back(), length = key.shape[heads];
+  double epsilon = std::ldexp(1.0, -query.precision());
+  double logits = depth * g.accuracy(q).magnitude * g.accuracy(k).magnitude;
+  Accuracy result{g.accuracy(v).magnitude, Accuracy::kNoGrid, 0};
+  result.error = 8 * result.magnitude * epsilon *
+                 (logits * (depth + 4) + 4 * (length + 4));
+  return g.addOne(
+      causal ? "attention_causal" : "attention", {q, k, v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &q = types[0], &k = types[1];
+        if (types[2] != k || q.shape.back() != k.shape.back() ||
+            (heads && q.shape[0] != k.shape[0]))
+          return std::nullopt;
+        std::vector<int64_t> scores = q.shape, rows = q.shape, dims;
+        scores.back() = k.shape[heads];
+        rows.pop_back();
+        for (size_t i = 0; i < rows.size(); ++i)
+          dims.push_back(i);
+        std::string t = q.with(scores).str(), r = q.with(rows).str(),
+                    e = q.scalar().str(), last = std::to_string(dims.size()),
+                    batch = heads ? "batching_dims = [0] x [0], " : "",
+                    from = "%s~", text;
+        text = "%s~ = stablehlo.dot_general $0, $1, " + batch +
+               "contracting_dims = [" + last + "] x [" + last + "] : (" +
+               q.str() + ", " + k.str() + ") -> " + t + "\n";
+        if (causal) {
+          Type index{"i32", scores}, mask{"i1", scores};
+          text += "%i~ = stablehlo.iota dim = " + std::to_string(heads) +
+                  " : " + index.str() +
+                  "\n%j~ = stablehlo.iota dim = " + std::to_string(heads + 1) +
+                  " : " + index.str() +
+                  "\n%m~ = stablehlo.compare GE, %i~, %j~, SIGNED : (" +
+                  index.str() + ", " + index.str() + ") -> " + mask.str() +
+                  "\n" + scalarConstant("n", q.with(scores), "-1.0e9") +
+                  "%x~ = stablehlo.select %m~, %s~, %n~ : " + mask.str() +
+                  ", " + t + "\n";
+          from = "%x~";
+        }
+        auto reduce = [&](const std::string &name, const std::string &of,
+                          const std::string &init, const std::string &op) {
+          return scalarConstant(name + "z", q.scalar(), init) + "%" + name +
+                 "r~ = stablehlo.reduce(" + of + " init: %" + name +
+                 "z~) applies stablehlo." + op + " across dimensions = [" +
+                 last + "] : (" + t + ", " + e + ") -> " + r + "\n%" + name +
+                 "b~ = stablehlo.broadcast_in_dim %" + name + "r~, dims = [" +
+                 list(dims) + "] : (" + r + ") -> " + t + "\n";
+        };
+        text += reduce("h", from, "-1.0e30", "maximum") +
+                "%d~ = stablehlo.subtract " + from + ", %hb~ : " + t +
+                "\n%e~ = stablehlo.exponential %d~ : " + t + "\n" +
+                reduce("l", "%e~", "0.0", "add") +
+                "%p~ = stablehlo.divide %e~, %lb~ : " + t +
+                "\n$R = stablehlo.dot_general %p~, $2, " + batch +
+                "contracting_dims = [" + last + "] x [" +
+                std::to_string(heads) + "] : (" + t + ", " + k.str() + ") -> " +
+                q.str();
+        return Built{{q}, text};
+      },
+      result);
+}
+
 void addContractionKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"dot_general", 7, makeDot});
   kinds.push_back({"convolution", 8, makeConvolution});
+  kinds.push_back({"attention", 2, makeAttention});
 }
 
 } // namespace shardc::fuzz

@@ -152,9 +152,156 @@ static bool makeBranch(Generator &g) {
       moved);
 }
 
+/// jax.lax.scan: slices along `dim` by the counter, a carried value, and what
+/// each turn leaves, written by the counter.
+static bool makeScan(Generator &g) {
+  int x = g.any(
+      [&](int v) {
+        return (g.type(v).element == "f32" || g.type(v).element == "f64" ||
+                g.type(v).element == "i32") &&
+               g.accuracy(v).magnitude < 100;
+      },
+      2);
+  if (x < 0)
+    return false;
+  const Type type = g.type(x);
+  int64_t dim = g.pick(0, type.rank() - 1), turns = type.shape[dim],
+          body = g.pick(0, 2);
+  bool backwards = g.chance(30);
+  Type slice = type;
+  slice.shape[dim] = 1;
+  std::vector<int64_t> shape = type.shape;
+  shape.erase(shape.begin() + dim);
+  int carry = g.like(type.with(shape),
+                     [&](int v) { return g.accuracy(v).magnitude < 100; });
+  Accuracy all =
+      summed(type, either(g.accuracy(x), g.accuracy(carry)), turns + 1);
+  if (body == 2 && !(g.isExact(x) && g.isExact(carry)))
+    return false;
+  return !g.add(
+               "scan", {x, carry},
+               [=](ArrayRef<Type> types) -> std::optional<Built> {
+                 if (types[0] != type || types[1] != type.with(shape))
+                   return std::nullopt;
+                 std::string t = type.str(), c = types[1].str(),
+                             s = slice.str(), zeros, kinds;
+                 for (int64_t i = 0; i < type.rank(); ++i) {
+                   zeros += std::string(", ") + (i == dim ? "%at~" : "%zero~");
+                   kinds += ", tensor<i32>";
+                 }
+                 std::string text =
+                     scalarConstant("zero", {"i32", {}}, "0") +
+                     scalarConstant("one", {"i32", {}}, "1") +
+                     scalarConstant("last", {"i32", {}},
+                                    std::to_string(turns - 1)) +
+                     scalarConstant("n", {"i32", {}}, std::to_string(turns)) +
+                     scalarConstant("empty", type, "0");
+                 text +=
+                     "$R:3 = stablehlo.while(%i~ = %zero~, %c~ = $1, %y~ = "
+                     "%empty~) : tensor<i32>, " +
+                     c + ", " + t +
+                     "\n cond {\n%l~ = stablehlo.compare LT, %i~, %n~, SIGNED "
+                     ": "
+                     "(tensor<i32>, tensor<i32>) -> "
+                     "tensor<i1>\nstablehlo.return %l~ : tensor<i1>\n} do {\n" +
+                     (backwards ? "%at~ = stablehlo.subtract %last~, %i~ : "
+                                  "tensor<i32>\n"
+                                : "%at~ = stablehlo.add %i~, %zero~ : "
+                                  "tensor<i32>\n") +
+                     "%s~ = stablehlo.dynamic_slice $0" + zeros +
+                     ", sizes = [" + list(slice.shape) + "] : (" + t + kinds +
+                     ") -> " + s + "\n%x~ = stablehlo.reshape %s~ : (" + s +
+                     ") -> " + c + "\n%d~ = stablehlo." +
+                     (body == 2 ? "maximum" : "add") + " %c~, %x~ : " + c +
+                     "\n%u~ = stablehlo.reshape %d~ : (" + c + ") -> " + s +
+                     "\n%z~ = stablehlo.dynamic_update_slice %y~, %u~" + zeros +
+                     " : (" + t + ", " + s + kinds + ") -> " + t +
+                     "\n%j~ = stablehlo.add %i~, %one~ : tensor<i32>\n" +
+                     "stablehlo.return %j~, %d~, %z~ : tensor<i32>, " + c +
+                     ", " + t + "\n}\n";
+                 // The counter is no result of the op.
+                 text.replace(text.find("$R:3"), 4, "%w~:3");
+                 return Built{{types[1], type},
+                              text +
+                                  "$R = stablehlo.optimization_barrier "
+                                  "%w~#1, %w~#2 : " +
+                                  c + ", " + t};
+               },
+               {all, all})
+              .empty();
+}
+
+/// Doubles a tensor until its largest element, on whichever rank it lies, is
+/// large enough; within the loop a second one that sums what is carried.
+static bool makeDataLoop(Generator &g) {
+  int v = g.any(
+      [&](int v) {
+        return g.type(v).element == "f32" && g.isExact(v) &&
+               g.accuracy(v).hasGrid() && g.accuracy(v).magnitude < 32 &&
+               isStorable(g.type(v), {64, g.accuracy(v).grid, 0});
+      },
+      1);
+  if (v < 0)
+    return false;
+  bool nested = g.chance(40);
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < g.type(v).rank(); ++i)
+    dims.push_back(i);
+  Accuracy accuracy = g.accuracy(v);
+  accuracy.magnitude = 64;
+  return g.addOne(
+      nested ? "while_nested" : "while_until", {v},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        if (static_cast<size_t>(types[0].rank()) != dims.size())
+          return std::nullopt;
+        std::string t = types[0].str(), i = "tensor<i32>", f = "tensor<f32>";
+        std::string text =
+            scalarConstant("zero", {"i32", {}}, "0") +
+            scalarConstant("one", {"i32", {}}, "1") +
+            scalarConstant("most", {"i32", {}}, "5") +
+            scalarConstant("two", {"i32", {}}, "2") +
+            scalarConstant("low", {"f32", {}}, "-1000.0") +
+            scalarConstant("limit", {"f32", {}}, "16.0") +
+            "%w~:2 = stablehlo.while(%i~ = %zero~, %x~ = $0) : " + i + ", " +
+            t +
+            "\n cond {\n%m~ = stablehlo.reduce(%x~ init: %low~) applies "
+            "stablehlo.maximum across dimensions = [" +
+            list(dims) + "] : (" + t + ", " + f + ") -> " + f +
+            "\n%s~ = stablehlo.compare LT, %m~, %limit~, FLOAT : (" + f + ", " +
+            f +
+            ") -> tensor<i1>\n%l~ = stablehlo.compare LT, %i~, %most~, "
+            "SIGNED : (" +
+            i + ", " + i +
+            ") -> tensor<i1>\n%c~ = stablehlo.and %s~, %l~ : "
+            "tensor<i1>\nstablehlo.return %c~ : tensor<i1>\n} do {\n";
+        std::string inner = "%x~";
+        if (nested) {
+          inner = "%v~#1";
+          text += "%v~:2 = stablehlo.while(%k~ = %zero~, %y~ = %x~) : " + i +
+                  ", " + t +
+                  "\n cond {\n%e~ = stablehlo.compare LT, %k~, %two~, SIGNED "
+                  ": (" +
+                  i + ", " + i +
+                  ") -> tensor<i1>\nstablehlo.return %e~ : tensor<i1>\n} do "
+                  "{\n%o~ = stablehlo.reverse %y~, dims = [0] : " +
+                  t + "\n%q~ = stablehlo.add %k~, %one~ : " + i +
+                  "\n%g~ = stablehlo.minimum %o~, %y~ : " + t +
+                  "\nstablehlo.return %q~, %g~ : " + i + ", " + t + "\n}\n";
+        }
+        text += "%d~ = stablehlo.add " + inner + ", " + inner + " : " + t +
+                "\n%j~ = stablehlo.add %i~, %one~ : " + i +
+                "\nstablehlo.return %j~, %d~ : " + i + ", " + t +
+                "\n}\n$R = stablehlo.negate %w~#1 : " + t;
+        return Built{{types[0]}, text};
+      },
+      accuracy);
+}
+
 void addControlKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"while", 3, makeWhile});
   kinds.push_back({"branch", 2, makeBranch});
+  kinds.push_back({"scan", 3, makeScan});
+  kinds.push_back({"while_until", 1, makeDataLoop});
 }
 
 } // namespace shardc::fuzz

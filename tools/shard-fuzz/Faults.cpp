@@ -515,6 +515,63 @@ static bool mergeExchanges(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Rows by index
+//===----------------------------------------------------------------------===//
+
+/// The ops of this name, whether this build knows them or not.
+static SmallVector<Operation *> named(ModuleOp module, StringRef name) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (op->getName().getStringRef() == name)
+      ops.push_back(op);
+  });
+  return ops;
+}
+
+/// Operand `number` of the ops named `name` is what was there before.
+static bool readStaleOperand(ModuleOp module, StringRef name, unsigned number) {
+  bool any = false;
+  for (Operation *op : named(module, name))
+    if (Value stale = earlierValue(op, op->getOperand(number))) {
+      op->setOperand(number, stale);
+      any = true;
+    }
+  return any;
+}
+
+/// Every coordinate is taken for the owner of its neighbour's rows.
+static bool askNeighbour(ModuleOp module) {
+  bool any = false;
+  MeshAttr mesh = meshOf(module);
+  for (Operation *op : named(module, "spmd.row_plan")) {
+    SmallVector<Attribute> attrs;
+    bool changed = false;
+    for (Attribute attr : op->getAttrOfType<ArrayAttr>("rows")) {
+      shardc::DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+      changed |= rotate(dim.owned);
+      attrs.push_back(DimExchangeAttr::get(module.getContext(), mesh, dim));
+    }
+    if (changed)
+      op->setAttr("rows", ArrayAttr::get(module.getContext(), attrs));
+    any |= changed;
+  }
+  return any;
+}
+
+/// Updates of all ranks are forgotten.
+static bool loseUpdates(ModuleOp module) {
+  bool any = false;
+  for (Operation *op : named(module, "spmd.scatter_rows"))
+    for (Value operand : op->getOperands())
+      if (operand.getType() == op->getResult(0).getType()) {
+        op->getResult(0).replaceAllUsesWith(operand);
+        any = true;
+        break;
+      }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
 // The list
 //===----------------------------------------------------------------------===//
 
@@ -637,6 +694,12 @@ static const Fault faults[] = {
     {"offset-with-swapped-axes", swapLookupAxes},
     {"dilation-in-the-wrong-phase", shiftPhase},
     {"block-not-reversed", keepOrder},
+    {"rows-of-a-stale-tensor",
+     [](ModuleOp m) { return readStaleOperand(m, "spmd.gather_rows", 1); }},
+    {"rows-of-stale-indices",
+     [](ModuleOp m) { return readStaleOperand(m, "spmd.row_plan", 0); }},
+    {"rows-asked-of-the-wrong-rank", askNeighbour},
+    {"row-updates-lost", loseUpdates},
     {"exchange-hoisted-out-of-a-loop", readBeforeLoop},
     {"different-exchanges-merged", mergeExchanges}};
 

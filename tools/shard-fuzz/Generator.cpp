@@ -233,6 +233,13 @@ void Generator::makeMesh() {
   program.axisNames.assign(shuffled.begin(),
                            shuffled.begin() + program.axisSizes.size());
   uneven = chance(65);
+  // Parts of an axis: Shardy's sub-axes, which have no sizes.
+  if (program.axisSizes.size() >= 2 && !is_contained(program.axisSizes, 1) &&
+      chance(25)) {
+    uneven = false;
+    for (size_t i = 0; i < program.axisSizes.size(); ++i)
+      program.axisOf.push_back(std::max<int64_t>(0, int64_t(i) - 1));
+  }
 }
 
 Sharding Generator::randomSharding(const Type &type) {
@@ -275,6 +282,8 @@ const std::vector<Kind> &allKinds() {
     addContractionKinds(all);
     addAddressingKinds(all);
     addControlKinds(all);
+    addManualKinds(all);
+    addGradientKinds(all);
     return all;
   }();
   return kinds;

@@ -89,6 +89,8 @@ void addReductionKinds(std::vector<Kind> &kinds);
 void addContractionKinds(std::vector<Kind> &kinds);
 void addAddressingKinds(std::vector<Kind> &kinds);
 void addControlKinds(std::vector<Kind> &kinds);
+void addManualKinds(std::vector<Kind> &kinds);
+void addGradientKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 
 // Accuracy.

@@ -126,15 +126,42 @@ void Program::dropUnused() {
            [&](const Argument &argument) { return !needed[argument.value]; });
 }
 
+/// The axes of a dim; parts that stand side by side in Shardy's order are one.
+static void printAxes(const Program &program, ArrayRef<int64_t> axes,
+                      raw_ostream &out) {
+  ListSeparator separator;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    out << separator;
+    int64_t axis = axes[i];
+    if (program.axisOf.empty()) {
+      out << '"' << program.axisNames[axis] << '"';
+      continue;
+    }
+    int64_t whole = program.axisOf[axis], size = program.axisSizes[axis],
+            before = 1, all = 1;
+    for (auto [other, of] : enumerate(program.axisOf))
+      if (of == whole) {
+        all *= program.axisSizes[other];
+        if (static_cast<int64_t>(other) < axis)
+          before *= program.axisSizes[other];
+      }
+    for (; i + 1 < axes.size() && axes[i + 1] == axes[i] + 1 &&
+           program.axisOf[axes[i + 1]] == whole;
+         ++i)
+      size *= program.axisSizes[axes[i + 1]];
+    out << '"' << program.axisNames[whole] << '"';
+    if (size != all)
+      out << ":(" << before << ')' << size;
+  }
+}
+
 static std::string printSharding(const Program &program,
                                  const Sharding &sharding) {
   std::string text = "<@mesh, [";
   raw_string_ostream out(text);
   interleaveComma(sharding, out, [&](const DimCut &dim) {
     out << '{';
-    interleaveComma(dim.axes, out, [&](int64_t axis) {
-      out << '"' << program.axisNames[axis] << '"';
-    });
+    printAxes(program, dim.axes, out);
     if (!dim.sizes.empty()) {
       out << " sizes [";
       interleaveComma(dim.sizes, out);
@@ -148,12 +175,20 @@ static std::string printSharding(const Program &program,
   return text;
 }
 
-std::string Program::text() const {
+std::string Program::text(bool unsharded) const {
   std::string text;
   raw_string_ostream out(text);
-  out << "spmd.mesh @mesh = <[";
-  interleaveComma(zip_equal(axisNames, axisSizes), out, [&](auto axis) {
-    out << '"' << std::get<0>(axis) << "\"=" << std::get<1>(axis);
+  bool shardy = !axisOf.empty();
+  std::string dialect = shardy ? "sdy" : "spmd";
+  std::vector<int64_t> sizes = axisSizes;
+  if (shardy) {
+    sizes.assign(axisOf.back() + 1, 1);
+    for (auto [part, whole] : enumerate(axisOf))
+      sizes[whole] *= axisSizes[part];
+  }
+  out << dialect << ".mesh @mesh = <[";
+  interleaveComma(enumerate(sizes), out, [&](auto axis) {
+    out << '"' << axisNames[axis.index()] << "\"=" << axis.value();
   });
   out << "]>\n";
 
@@ -161,7 +196,7 @@ std::string Program::text() const {
   auto annotated = [&](const Argument &argument) {
     std::string type = values[argument.value].type.str();
     if (argument.sharding)
-      type += " {spmd.sharding = #spmd.sharding" +
+      type += " {" + dialect + ".sharding = #" + dialect + ".sharding" +
               printSharding(*this, *argument.sharding) + "}";
     return type;
   };
@@ -188,12 +223,15 @@ std::string Program::text() const {
       names[result] =
           op.results.size() == 1 ? name : name + "#" + std::to_string(j);
     if (!op.build) {
-      out << "  " << name << " = spmd.constrain " << operands[0] << ' '
-          << printSharding(*this, op.constraint) << " : " << types[0].str()
-          << "\n";
+      out << "  " << name
+          << (shardy ? " = sdy.sharding_constraint " : " = spmd.constrain ")
+          << operands[0] << ' ' << printSharding(*this, op.constraint) << " : "
+          << types[0].str() << "\n";
       continue;
     }
-    std::string body = op.build(types)->text;
+    Built built = *op.build(types);
+    std::string body =
+        unsharded && !built.reference.empty() ? built.reference : built.text;
     std::string written;
     for (size_t at = 0; at < body.size(); ++at) {
       char c = body[at];

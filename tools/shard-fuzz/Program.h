@@ -66,6 +66,8 @@ struct Value {
 struct Built {
   std::vector<Type> results;
   std::string text;
+  /// The same without communication, where `text` is written for a mesh.
+  std::string reference = {};
 };
 /// Nothing where operands of these types do not fit the op's attributes.
 using Builder = std::function<std::optional<Built>(llvm::ArrayRef<Type>)>;
@@ -76,6 +78,8 @@ struct Op {
   std::vector<int> results;  ///< numbers of values
   Builder build;             ///< null for a constraint
   Sharding constraint;
+  /// Its text holds sizes of mesh axes.
+  bool fixesMesh = false;
 };
 
 struct Argument {
@@ -87,6 +91,9 @@ struct Program {
   uint64_t seed = 0; ///< of the arguments' elements
   std::vector<std::string> axisNames;
   std::vector<int64_t> axisSizes;
+  /// Where not empty, axis i is a part of axis `axisOf[i]` of the mesh, parts
+  /// of one axis from major to minor, and the text is Shardy's.
+  std::vector<int64_t> axisOf;
   std::vector<Value> values;
   std::vector<Argument> arguments, results;
   std::vector<Op> ops;
@@ -99,8 +106,9 @@ struct Program {
   bool infer();
   /// Takes out ops and arguments that no result needs.
   void dropUnused();
-  /// MLIR text. Requires that infer() has returned true.
-  std::string text() const;
+  /// MLIR text; `unsharded`: what one rank is to run. Requires that infer()
+  /// has returned true.
+  std::string text(bool unsharded = false) const;
 };
 
 } // namespace shardc::fuzz

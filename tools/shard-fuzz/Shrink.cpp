@@ -173,6 +173,8 @@ static void forEachSharding(Program &program, Change change) {
 
 bool Shrinker::shrinkMesh() {
   bool any = false;
+  if (any_of(best.ops, [](const Op &op) { return op.fixesMesh; }))
+    return false;
   for (size_t axis = 0; axis < best.axisSizes.size(); ++axis)
     for (int64_t size = 1; size < best.axisSizes[axis]; ++size) {
       Program candidate = best;

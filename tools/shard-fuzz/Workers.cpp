@@ -71,8 +71,9 @@ static int64_t now() { return std::time(nullptr); }
       context->disableMultithreading();
     }
     bool planted = false;
-    Outcome outcome = check(*context, makeProgram(job.seed, job.first + i),
-                            job.fault, job.fault.empty() ? nullptr : &planted);
+    Outcome outcome =
+        check(*context, makeProgram(job.seed, job.first + i), job.optimized,
+              job.fault, job.fault.empty() ? nullptr : &planted);
     slots[i].tolerance = outcome.tolerance;
     std::strncpy(slots[i].message, outcome.message.c_str(),
                  sizeof(Slot::message) - 1);

@@ -14,6 +14,7 @@ struct Job {
   int64_t first = 0, count = 0;
   int processes = 1;
   int secondsEach = 60;
+  bool optimized = true;
   std::string fault; ///< planted in each program; empty: none
   bool stopAtFirst = false;
 };

@@ -52,6 +52,10 @@ static cl::opt<std::string>
     saveOption("save", cl::desc("Directory for failing programs, as lit tests"),
                cl::init("fuzz-failures"), cl::value_desc("DIR"),
                cl::cat(category));
+static cl::opt<bool>
+    quickOption("quick",
+                cl::desc("Without LLVM's optimisations, in half the time"),
+                cl::cat(category));
 static cl::opt<bool> printOption("print",
                                  cl::desc("Print the programs, run none"),
                                  cl::cat(category));
@@ -90,8 +94,9 @@ static Error runFaults(uint64_t seed, int64_t count, int timeout) {
     int64_t found = -1, planted = 0;
     for (int64_t first = 0, step = 16; first < count && found < 0;
          first += step, step = std::min<int64_t>(2 * step, 128)) {
-      Job job{seed, first, std::min(step, count - first), processes(), timeout,
-              name, true};
+      Job job{seed,        first,   std::min(step, count - first),
+              processes(), timeout, !quickOption,
+              name,        true};
       std::vector<Outcome> outcomes = runPrograms(job, [](int64_t) {});
       for (auto [i, outcome] : enumerate(outcomes)) {
         planted += outcome.verdict != Verdict::Pending &&
@@ -155,8 +160,8 @@ static Error runTool(int argc, char **argv) {
                          ": no such fault; --fault=list prints them");
 
   std::time_t begin = std::time(nullptr), said = begin;
-  Job job{static_cast<uint64_t>(*seed), *first,      *count, processes(),
-          static_cast<int>(*timeout),   faultOption, false};
+  Job job{static_cast<uint64_t>(*seed), *first,       *count,      processes(),
+          static_cast<int>(*timeout),   !quickOption, faultOption, false};
   std::vector<Outcome> outcomes = runPrograms(job, [&](int64_t done) {
     if (std::time(nullptr) >= said + 20) {
       said = std::time(nullptr);

@@ -34,9 +34,11 @@ CpuArch resolveArch(llvm::StringRef arch);
 /// Writes an object file of position-independent code for `arch` (see
 /// `resolveArch`), optimised. `module` holds the LLVM dialect and nothing else.
 /// Fails with a diagnostic on the module if `arch` is unknown or the module
-/// does not translate.
+/// does not translate. Not optimised, it takes a third of the time and gives
+/// the same results.
 mlir::LogicalResult emitObjectFile(mlir::ModuleOp module, llvm::StringRef arch,
-                                   llvm::raw_pwrite_stream &out);
+                                   llvm::raw_pwrite_stream &out,
+                                   bool optimized = true);
 
 /// The same as assembly text.
 mlir::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef arch,
