@@ -227,10 +227,44 @@ bool propagation::sameLayout(const TensorState &a, const TensorState &b) {
   return true;
 }
 
+/// Ranks up to which bytes are counted rank by rank.
+static constexpr int64_t kMaxCounted = 64;
+
+/// The interval of `dim` that the rank at `coordinates` has.
+static Interval blockOf(const Problem &problem, const DimState &dim, ArrayRef<int64_t> coordinates) {
+  int64_t shard = 0;
+  for (int64_t axis : dim.axes)
+    shard = shard * problem.meshSizes[axis] + coordinates[axis];
+  return dim.bounds.shard(shard);
+}
+
+/// What each rank needs and has not, counted.
+static double countMoved(const Problem &problem, const TensorState &from, const TensorState &to) {
+  double sum = 0;
+  SmallVector<int64_t, 4> coordinates(problem.meshSizes.size(), 0);
+  for (int64_t rank = 0, ranks = problem.numRanks(); rank < ranks; ++rank) {
+    int64_t rest = rank;
+    for (size_t axis = coordinates.size(); axis-- > 0;) {
+      coordinates[axis] = rest % problem.meshSizes[axis];
+      rest /= problem.meshSizes[axis];
+    }
+    double needed = 1, kept = 1;
+    for (auto [owner, target] : llvm::zip_equal(from.dims, to.dims)) {
+      Interval need = blockOf(problem, target, coordinates);
+      needed *= double(need.size());
+      kept *= double(intersect(need, blockOf(problem, owner, coordinates)).size());
+    }
+    sum += needed - kept;
+  }
+  return sum * double(to.elementBytes);
+}
+
 double propagation::bytesMoved(const Problem &problem, const TensorState &from,
                                const TensorState &to) {
   if (sameLayout(from, to))
     return 0;
+  if (problem.numRanks() <= kMaxCounted)
+    return countMoved(problem, from, to);
   // Of what all ranks need, how much they own: dims are independent.
   double needed = double(to.elementBytes) * double(problem.numRanks());
   double kept = 1;

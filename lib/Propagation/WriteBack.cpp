@@ -12,6 +12,7 @@
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -44,6 +45,8 @@ private:
   void writeReturn(func::ReturnOp op);
   void explainArguments();
   void joinReshards();
+  void planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards);
+  void planAllReshards();
   /// The number of the annotation that `axis` came from in `value`, or -1.
   int64_t originIn(const TensorState &state, int64_t axis) const;
   int64_t originAround(Value value, int64_t axis) const;
@@ -338,6 +341,62 @@ void Writer::joinReshards() {
   }
 }
 
+/// Lets the reshards of one value, in one block, come from one another where that
+/// moves less.
+void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto stateFor = [&](ShardingAttr sharding) {
+    TensorState state = p.toState(sharding, type);
+    state.elementBytes = hasTensor(value) ? stateOf(value).elementBytes : 4;
+    return state;
+  };
+  spmd::ReshardOp first = reshards.front();
+  std::vector<TensorState> targets;
+  for (spmd::ReshardOp op : reshards)
+    targets.push_back(stateFor(op.getTarget()));
+  ReshardPlan plan = planReshards(p.problem, stateFor(first.getSource()), targets);
+  if (llvm::all_of(plan.from, [](int64_t from) { return from < 0; }))
+    return;
+  SmallVector<spmd::ReshardOp> ops(reshards);
+  if (plan.layouts.size() > ops.size()) {
+    // On the way to several; it takes over the reason of the first that needs it.
+    int64_t reader = llvm::find(plan.from, int64_t(ops.size())) - plan.from.begin();
+    builder.setInsertionPoint(ops[reader]);
+    ops.push_back(cast<spmd::ReshardOp>(builder.clone(*ops[reader])));
+    ShardingAttr target = p.toAttr(plan.layouts.back());
+    ops.back().setTargetAttr(target);
+    ops.back()->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
+  }
+  // Those nearest to the source last, so that each stands before all that it leads to.
+  SmallVector<int64_t> depth(ops.size(), 0), order = llvm::to_vector(llvm::seq<int64_t>(0, ops.size()));
+  for (int64_t i : order)
+    for (int64_t at = plan.from[i]; at >= 0; at = plan.from[at])
+      ++depth[i];
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return depth[a] > depth[b]; });
+  for (int64_t i : order) {
+    int64_t from = plan.from[i];
+    if (from < 0)
+      continue;
+    ops[i].getInputMutable().assign(ops[from].getResult());
+    ops[i].setSourceAttr(ops[from].getTarget());
+    if (!ops[from]->isBeforeInBlock(ops[i]))
+      ops[from]->moveBefore(ops[i]);
+  }
+}
+
+void Writer::planAllReshards() {
+  llvm::MapVector<std::pair<Value, Block *>, SmallVector<spmd::ReshardOp>> groups;
+  p.function.walk([&](spmd::ReshardOp op) {
+    SmallVector<spmd::ReshardOp> &group = groups[{op.getInput(), op->getBlock()}];
+    if (op.getSource().getPartial().empty() &&
+        llvm::none_of(group, [&](spmd::ReshardOp other) { return other.getTarget() == op.getTarget(); }))
+      group.push_back(op);
+  });
+  for (auto &[key, group] : groups)
+    if (group.size() > 1)
+      planReshardsOf(key.first, group);
+}
+
 int64_t Writer::originIn(const TensorState &state, int64_t axis) const {
   for (const DimState &dim : state.dims)
     for (auto [known, origin] : llvm::zip(dim.axes, dim.origins))
@@ -447,6 +506,7 @@ LogicalResult Writer::run() {
   for (Operation *op : llvm::reverse(gone))
     op->erase();
   joinReshards();
+  planAllReshards();
   if (origins) {
     p.function->setAttr(kExplainAttrName, builder.getUnitAttr());
     for (BlockArgument argument : p.function.getArguments())

@@ -160,9 +160,23 @@ TensorState impliedResult(const Problem &problem, const RuleView &view,
 /// True if both cut every dim along the same axes at the same places.
 bool sameLayout(const TensorState &a, const TensorState &b);
 /// Bytes that arrive at ranks, summed, when a tensor goes from one layout to
-/// another; an estimate where different axes cut the same dim.
+/// another; an estimate on meshes of more than 64 ranks where different axes cut
+/// the same dim.
 double bytesMoved(const Problem &problem, const TensorState &from,
                   const TensorState &to);
+
+/// How one value gets into several layouts: layout i comes from layout from[i],
+/// or from the source where that is -1.
+struct ReshardPlan {
+  /// Those that were asked for first, in order; then one that nobody asked for but
+  /// on the way to them, or none.
+  std::vector<TensorState> layouts;
+  llvm::SmallVector<int64_t> from;
+};
+
+/// The tree of steps that moves the fewest bytes, with few meetings of the ranks.
+/// Requires targets that differ from one another and from `source`.
+ReshardPlan planReshards(const Problem &problem, const TensorState &source, llvm::ArrayRef<TensorState> targets);
 
 } // namespace shardc::propagation
 
