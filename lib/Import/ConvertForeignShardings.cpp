@@ -603,6 +603,18 @@ LogicalResult SdyConverter::run() {
   return success();
 }
 
+/// Where the module does not say how many partitions it has: as many as its tiles.
+static int64_t countPartitions(ModuleOp module) {
+  int64_t count = 1;
+  AttrTypeWalker walker;
+  walker.addWalk([&](DictionaryAttr attrs) {
+    if (auto text = attrs.getAs<StringAttr>(kHloSharding))
+      count = std::max(count, countHloPartitions(text));
+  });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return count;
+}
+
 namespace {
 struct ConvertForeignShardingsPass final : shardc::impl::ConvertForeignShardingsPassBase<ConvertForeignShardingsPass> {
   using Base::Base;
@@ -617,7 +629,8 @@ struct ConvertForeignShardingsPass final : shardc::impl::ConvertForeignShardings
     if (!module.getOps<sdy::MeshOp>().empty() || !module.getOps<spmd::MeshOp>().empty())
       return;
     auto partitions = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
-    if (partitions && partitions.getInt() >= 1 && failed(HloConverter(module, partitions.getInt()).run()))
+    int64_t count = partitions ? partitions.getInt() : countPartitions(module);
+    if (count >= 1 && failed(HloConverter(module, count).run()))
       signalPassFailure();
   }
 };

@@ -39,6 +39,7 @@ private:
   void convertOps();
   void convertManual(sdy::ManualComputationOp op);
   void convertTie(Operation *op);
+  void keepUnreadTies();
   void convertDevices(Operation *op);
   spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
                                      RankedTensorType inner) const;
@@ -495,6 +496,26 @@ void Converter::convertOps() {
   }
 }
 
+/// A tie that nobody reads would be dropped, and what is known of its value be
+/// lost: another one of its group says it instead.
+void Converter::keepUnreadTies() {
+  llvm::MapVector<Attribute, SmallVector<spmd::ConstrainOp>> groups;
+  main.walk([&](spmd::ConstrainOp op) {
+    if (Attribute group = op->getAttr(spmd::kGroupAttrName))
+      groups[group].push_back(op);
+  });
+  for (auto &[group, ties] : groups) {
+    auto read = llvm::find_if(ties, [](spmd::ConstrainOp op) { return !op->use_empty(); });
+    if (read == ties.end())
+      continue;
+    for (spmd::ConstrainOp op : ties)
+      if (spmd::ShardingAttr known = annotationOf(op.getInput()); known && op->use_empty()) {
+        read->setShardingAttr(known);
+        break;
+      }
+  }
+}
+
 void Converter::dropAttributes() {
   auto isForeign = [](StringAttr name) {
     StringRef dialect = name.getValue().split('.').first;
@@ -531,6 +552,7 @@ LogicalResult Converter::run() {
     return failure();
   convertSignature();
   convertOps();
+  keepUnreadTies();
   dropAttributes();
   return createMesh(refined);
 }

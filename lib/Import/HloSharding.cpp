@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HloSharding.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace shardc;
 using llvm::ArrayRef;
@@ -117,6 +118,22 @@ SmallVector<StringRef> shardc::splitHloTuple(StringRef text) {
     rest = rest.drop_front(end + 1);
   }
   return parts;
+}
+
+int64_t shardc::countHloPartitions(StringRef text) {
+  int64_t most = 1;
+  for (StringRef part : splitHloTuple(text)) {
+    SmallVector<int64_t> sizes;
+    size_t at = part.find("devices=");
+    StringRef rest = at == StringRef::npos ? "" : part.drop_front(at + StringRef("devices=").size());
+    int64_t count = 1;
+    if (parseList(rest, '[', ']', sizes))
+      for (int64_t size : sizes)
+        if (size < 1 || llvm::MulOverflow(count, size, count))
+          return 1;
+    most = std::max(most, count);
+  }
+  return most;
 }
 
 /// Takes from the end of `rest` what says nothing of tiles: metadata, and the group

@@ -30,6 +30,9 @@ struct HloSharding {
 /// `text` itself, or the shardings of a tuple: `{{replicated}, {manual}}`.
 llvm::SmallVector<llvm::StringRef> splitHloTuple(llvm::StringRef text);
 
+/// The number of partitions that `text` is over; 1 if it does not say.
+int64_t countHloPartitions(llvm::StringRef text);
+
 /// Reads one sharding over `numRanks` ranks. Returns an empty string, or what is
 /// wrong or unknown.
 std::string parseHloSharding(llvm::StringRef text, int64_t numRanks, HloSharding &sharding);

@@ -180,11 +180,10 @@ LogicalResult LayoutSetter::checkShardings() {
   return failure(result.wasInterrupted());
 }
 
-/// One rank: a mesh without axes, and nothing asked for.
+/// One rank: a mesh without axes, and nothing asked for. Manual regions are gone
+/// by now.
 LogicalResult LayoutSetter::dropAll() {
   mesh = *module.getOps<spmd::MeshOp>().begin();
-  if (mesh.getMesh().getNumRanks() > 1 && failed(checkNoManual("one rank is to run everything")))
-    return failure();
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     main.removeArgAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
@@ -198,9 +197,7 @@ LogicalResult LayoutSetter::dropAll() {
     op->getResult(0).replaceAllUsesWith(op->getOperand(0));
     op->erase();
   }
-  // The manual regions of a mesh of one rank still name its axes.
-  if (!main.walk([](spmd::ManualOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
   return success();
 }
 

@@ -446,18 +446,3 @@ FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
 FailureOr<SmallVector<Value>> shardc::localizeCollective(Operation *op, Localization &localization, RankTables &tables) {
   return CollectiveBuilder(op, localization, tables).build();
 }
-
-Value shardc::localizePartitionId(Operation *op, OpBuilder &builder, RankTables &tables) {
-  MeshAttr mesh = tables.getMesh();
-  Location loc = op->getLoc();
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getAxisSizes().size()));
-  OpFoldResult rank = tables.lookup(llvm::to_vector(llvm::seq<int64_t>(0, mesh.getNumRanks())), axes);
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (isa<Attribute>(rank))
-    return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
-        DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), 0)))));
-  auto i64 = builder.getI64Type();
-  Value number = arith::IndexCastOp::create(builder, loc, i64, cast<Value>(rank));
-  Value scalar = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({}, i64), number);
-  return stablehlo::ConvertOp::create(builder, loc, type, scalar);
-}

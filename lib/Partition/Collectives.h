@@ -13,9 +13,6 @@ namespace shardc {
 llvm::FailureOr<llvm::SmallVector<mlir::Value>>
 localizeCollective(mlir::Operation *op, Localization &localization, RankTables &tables);
 
-/// The number of this rank as `op`, a partition_id, has it: a 0-d tensor.
-mlir::Value localizePartitionId(mlir::Operation *op, mlir::OpBuilder &builder, RankTables &tables);
-
 } // namespace shardc
 
 #endif // SHARDC_LIB_PARTITION_COLLECTIVES_H

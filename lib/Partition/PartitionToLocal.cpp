@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Collectives.h"
 #include "OpLocalizer.h"
+#include "RankValues.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,7 +29,8 @@ namespace {
 /// Builds the local form of one function.
 class Partitioner {
 public:
-  Partitioner(RankTables &tables, OpBuilder &builder) : tables(tables), builder(builder) {}
+  Partitioner(RankTables &tables, OpBuilder &builder)
+      : tables(tables), builder(builder), rankValues(tables.getMesh()) {}
 
   LogicalResult convertBlock(Block &block);
   IRMapping mapping;
@@ -45,6 +47,7 @@ private:
 
   RankTables &tables;
   OpBuilder &builder;
+  RankValues rankValues;
 };
 
 } // namespace
@@ -71,10 +74,11 @@ LogicalResult Partitioner::convertOp(Operation &op) {
     return convertManual(manual);
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
     return convertControlFlow(op);
-  if (isa<stablehlo::PartitionIdOp>(op)) {
-    mapping.map(op.getResult(0), localizePartitionId(&op, builder, tables));
-    return success();
-  }
+  if (op.getNumResults() == 1 && localType(op.getResult(0)) == op.getResult(0).getType())
+    if (Value known = rankValues.localize(&op, builder, tables)) {
+      mapping.map(op.getResult(0), known);
+      return success();
+    }
   if (auto factors = op.getAttrOfType<ArrayAttr>(kFactorsAttrName)) {
     FailureOr<ShardingRule> rule = failure();
     if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op))

@@ -318,8 +318,12 @@ LogicalResult Projector::addOp(Operation *op) {
     int64_t tensor = p.tensorOf.lookup(op->getResult(0));
     auto constrain = dyn_cast<spmd::ConstrainOp>(op);
     ShardingAttr sharding = constrain ? constrain.getSharding() : cast<spmd::ReshardOp>(op).getTarget();
-    if (failed(annotate(tensor, sharding, op->getLoc(),
-                        "the constraint at " + userLocation(op->getLoc()), false)))
+    // Of the members of a group, those that know nothing have nothing to say.
+    bool isSilent = op->hasAttr(spmd::kGroupAttrName) && llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
+      return dim.getOpen() && dim.getAxes().empty();
+    });
+    if (!isSilent && failed(annotate(tensor, sharding, op->getLoc(),
+                                     "the constraint at " + userLocation(op->getLoc()), false)))
       return failure();
     auto direction = op->getAttrOfType<StringAttr>(spmd::kDirectionAttrName);
     if (!direction)

@@ -52,6 +52,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+sdy.mesh @mesh = <["x"=2]>
 // expected-error @below {{unsupported: argument 0 of @main has 'mhlo.sharding', the form of an older partitioner}}
 func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
@@ -62,13 +63,4 @@ func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> ten
 // expected-error @below {{unsupported: argument 0 of @main has 'xla.sdy.sharding', Shardy's serialized form}}
 func.func @main(%x: tensor<4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{}]>"}}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error-re @below {{unsupported: 'sdy.propagation_barrier' at {{.*}}; constrain the values instead}}
-  %0 = sdy.propagation_barrier %x allowed_direction=NONE : tensor<4xf32>
-  return %0 : tensor<4xf32>
 }

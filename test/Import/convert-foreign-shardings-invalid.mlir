@@ -47,3 +47,32 @@ module attributes {mhlo.num_partitions = 2 : i32} {
     return
   }
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  // expected-error @below {{unsupported: mhlo.sharding "{replicated shard_as x}": expected the number of a group after shard_as}}
+  func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{replicated shard_as x}"}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @below {{has 2 shardings in 'mhlo.sharding' for 1 results}}
+    %0 = stablehlo.sine %x {mhlo.sharding = "{{replicated}, {devices=[2]<=[2]}}"} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{}"}} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @below {{@xla.sdy.PropagationBarrier has 'xla.sdy.allowed_direction' "sideways", expected NONE, FORWARD, BACKWARD or BOTH}}
+    %0 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%x) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "sideways"}} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

@@ -12,7 +12,7 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},
 // -----
 
 // Of as many devices, but no mesh has the axes of both.
-// expected-error @below {{axis "x" of size 2 is used in parts that overlap: one begins every 3 ranks, another every 6, which is no multiple}}
+// expected-error @below {{axis "y" of size 3 is used in parts that overlap: one begins every 2 ranks, another every 3, which is no multiple}}
 sdy.mesh @a = <["x"=2, "y"=3]>
 sdy.mesh @b = <["p"=3, "q"=2]>
 func.func @main(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>},

@@ -76,12 +76,13 @@ func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(
 //   CHECK-NOT: spmd.mesh
 //       CHECK: func.func @main(
 //  CHECK-SAME:   tensor<8xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>}
-//  CHECK-SAME:   %{{[^:]*}}: tensor<8xf32>)
+//  CHECK-SAME:   %{{[^:]*}}: tensor<8xf32>,
 sdy.mesh @a = <["x"=2]>
 sdy.mesh @b = <["x"=2], device_ids=[1, 0]>
 sdy.mesh @maximal = <[], device_ids=[0]>
 func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@b, [{"x"}]>},
-                %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal, [{}]>}) -> tensor<8xf32> {
+                %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal, [{}]>},
+                %z: tensor<8xf32> {sdy.sharding = #sdy.sharding<@a, [{}]>}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
 
@@ -118,8 +119,8 @@ func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@rows, [{"x" s
 //       CHECK:   %[[B:.*]] = spmd.constrain %[[N]] <@mesh, [{?}]> {spmd.group = 3 : i64}
 //       CHECK:   %[[F:.*]] = spmd.constrain %[[B]] <@mesh, [{?}]> {spmd.direction = "forward"}
 //       CHECK:   %[[W:.*]] = spmd.constrain %[[F]] <@mesh, [{?}]> {spmd.direction = "backward"}
-//       CHECK:   %[[0:.*]] = spmd.constrain %[[W]] <@mesh, [{?}]> {spmd.direction = "none"}
-//       CHECK:   return %[[0]]
+//       CHECK:   %[[LAST:.*]] = spmd.constrain %[[W]] <@mesh, [{?}]> {spmd.direction = "none"}
+//       CHECK:   return %[[LAST]]
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<f32>) {
   sdy.sharding_group %x group_id=3 : tensor<8xf32>

@@ -1,10 +1,8 @@
 // RUN: not shard-opt %s --spmd-import=mesh=x=4 2>&1 | FileCheck %s --check-prefix=MESH
-// RUN: not shard-opt %s --spmd-import=unsharded 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: shard-opt %s --spmd-import=mesh=x=2 | FileCheck %s --check-prefix=SAME
 
 // A manual region holds the sizes of its own mesh.
 // MESH: error: unsupported: mesh option changes the sizes of axes, but a manual region at {{.*}} is written for ranks "x"=2; export the program for the other mesh
-// ONE: error: unsupported: one rank is to run everything, but a manual region at {{.*}} is written for ranks "x"=2
 // SAME: spmd.manual
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
