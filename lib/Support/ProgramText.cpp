@@ -3,14 +3,23 @@
 
 #include "shardc/Support/BooleanBlobs.h"
 #include "shardc/Support/TextLimits.h"
+#include "llvm/Config/llvm-config.h"
 
 using namespace llvm;
 
 Expected<std::unique_ptr<MemoryBuffer>>
 shardc::prepareProgram(std::unique_ptr<MemoryBuffer> buffer) {
   StringRef text = buffer->getBuffer(), name = buffer->getBufferIdentifier();
-  if (text.starts_with("ML\xEF\x52"))
+  if (text.starts_with("ML\xEF\x52")) {
+    // The version, a byte here, then who wrote it, to a zero.
+    StringRef producer = text.drop_front(std::min<size_t>(5, text.size())).take_until([](char c) { return c == 0; });
+    if (producer.starts_with("StableHLO_v") ||
+        (producer.starts_with("MLIR") && producer != "MLIR" LLVM_VERSION_STRING))
+      return createStringError(name + ":1:1: error: unsupported: bytecode of " + producer.take_front(40) +
+                               ", as JAX serialises a program; expected text, or bytecode of shard-opt; "
+                               "python3 -m shardc FILE writes it as text");
     return std::move(buffer);
+  }
   if (std::optional<LimitViolation> found = checkLimits(text))
     return createStringError(name + ":" + Twine(found->line) + ":" +
                              Twine(found->column) +

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ def compile(
         example: arguments (arrays or ``jax.ShapeDtypeStruct``) that give a function its shapes.
         mesh: axes and their sizes; the model's own mesh, resized, or a mesh for a model that has none.
         in_shardings: by flat argument number, or one for each: how it is cut, as split() says; None: as the model says.
-        sizes: by (argument, dim): the sizes of the shards in which it arrives, zero allowed.
+            Arguments that jit marks static do not count.
+        sizes: by (flat argument, dim): the sizes of the shards in which it arrives, zero allowed.
         arch: what code is generated for.
         no_fallback: an op that would be gathered is an error.
 
@@ -42,18 +43,34 @@ def compile(
     the arguments cannot have.
     """
     read = Model.read(model, *example)
-    cuts = splits_of(in_shardings)
+    place = _numbering(read)
+    cuts = {new: list_ for number, list_ in splits_of(in_shardings).items() if (new := place(number)) is not None}
     options = [f"--arch={arch}"]
     if mesh:
         options.append("--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items()))
     all_sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
-    all_sizes.update({key: tuple(value) for key, value in (sizes or {}).items()})
+    all_sizes.update({(new, dim): tuple(value) for (number, dim), value in (sizes or {}).items()
+                      if (new := place(number)) is not None})
     options += [f"--sizes={number}:{dim}={','.join(map(str, parts))}" for (number, dim), parts in all_sizes.items()]
     if no_fallback:
         options.append("--no-fallback")
-    program = Program(options=options, kept=read.kept, out_tree=read.out_tree)
+    program = Program(read, options)
     program._compile(annotate(read.text, mesh, cuts))
     return program
+
+
+def _numbering(model: Model) -> Callable[[int], int | None]:
+    """From flat arguments of the function to those that its text still has; None for one that is gone."""
+    numbers = model.numbers()
+    places = None if numbers is None else {number: place for place, number in enumerate(numbers)}
+    total = None if model.in_avals is None else len(model.in_avals)
+
+    def place(number: int) -> int | None:
+        if places is None or total is None or not 0 <= number < total:
+            return number
+        return places.get(number)
+
+    return place
 
 
 def load(path: str | os.PathLike[str]) -> "Program":
@@ -96,10 +113,9 @@ def _numpy_type(name: str) -> "numpy.dtype[Any] | None":
 class Program:
     """A compiled program. Call it with the model's arguments; made by compile() and load()."""
 
-    def __init__(self, options: Sequence[str] = (), kept: Sequence[int] | None = None, out_tree: Any = None) -> None:
+    def __init__(self, model: Model | None = None, options: Sequence[str] = ()) -> None:
         self._options = list(options)
-        self._kept = kept
-        self._out_tree = out_tree
+        self._source = model or Model("")
         self._directory = tempfile.TemporaryDirectory(prefix="shardc-")
         self._artifact = Path(self._directory.name) / "program.so"
         self._model = Path(self._directory.name) / "program.mlir"
@@ -110,12 +126,15 @@ class Program:
         self._need_model("text")
         return self._model.read_text()
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run one step: the results as NumPy arrays, in the shape of JAX's results where that is known.
+
+        Static arguments may be given, as they were to compile(), or left out; donated ones are not changed. Typed PRNG
+        keys are keys here too.
 
         Raises: UsageError for arrays that do not fit; RunError where the run fails.
         """
-        return self._run(self._artifact, arguments, [])[0]
+        return self._run(self._artifact, arguments, [], named)[0]
 
     def report(self, *arguments: Any, repeat: int = 1) -> dict[str, Any]:
         """Run ``repeat`` steps; times, bytes and communication as ``shard-run --report=json`` gives them."""
@@ -144,10 +163,36 @@ class Program:
         self._model.write_text(text)
         run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options])
 
-    def _run(self, program: Path, arguments: Sequence[Any], options: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-        leaves = _leaves(arguments)
-        if self._kept is not None and len(leaves) > len(self._kept):
-            leaves = [leaves[number] for number in self._kept]
+    def _flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The arrays that the program takes, in order."""
+        source = self._source
+        if source.in_tree is None:
+            if named:
+                raise UsageError(2, f"argument {next(iter(named))!r}: a program that is not from JAX has no named arguments")
+            return _leaves(arguments)
+        import jax
+
+        leaves, tree = jax.tree.flatten((tuple(arguments), dict(named)))
+        if tree != source.in_tree and source.static:
+            for number, value in source.static.items():
+                if number < len(arguments) and not _is_same(arguments[number], value):
+                    raise UsageError(2, f"argument {number} is static: the program was compiled for {value!r}, "
+                                        f"not for {arguments[number]!r}")
+            rest = tuple(value for number, value in enumerate(arguments) if number not in source.static)
+            leaves, tree = jax.tree.flatten((rest, dict(named)))
+        if tree != source.in_tree and len(arguments) == 1 and not named:
+            # All arguments in one list.
+            leaves, tree = jax.tree.flatten((tuple(arguments[0]), {})) if isinstance(arguments[0], (list, tuple)) else (leaves, tree)
+        avals = list(source.in_avals or [])
+        if tree != source.in_tree and len(leaves) != len(avals):
+            raise UsageError(2, f"arguments are {tree}, but the program takes {source.in_tree}")
+        leaves = [_as_argument(leaf, aval) for leaf, aval in zip(leaves, avals, strict=True)]
+        numbers = source.numbers()
+        return leaves if numbers is None else [leaves[number] for number in numbers]
+
+    def _run(self, program: Path, arguments: Sequence[Any], options: Sequence[str],
+             named: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        leaves = self._flatten(arguments, named or {})
         with tempfile.TemporaryDirectory(dir=self._directory.name) as directory:
             inputs, outputs = Path(directory) / "in.npz", Path(directory) / "out.npz"
             arrays: dict[str, Any] = {f"in{i}": numpy.asarray(leaf) for i, leaf in enumerate(leaves)}
@@ -161,6 +206,37 @@ class Program:
                     array = archive[f"out{i}"]
                     kind = _numpy_type(value["type"])
                     results.append(array if kind is None else array.view(kind))
-        if self._out_tree is not None:
-            return self._out_tree.unflatten(results), report
+        if self._source.out_avals is not None:
+            results = [_as_result(array, aval) for array, aval in zip(results, self._source.out_avals, strict=True)]
+        if self._source.out_tree is not None:
+            return self._source.out_tree.unflatten(results), report
         return results[0] if len(results) == 1 else tuple(results), report
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    return a is b or bool(numpy.all(a == b))
+
+
+def _is_key(aval: Any) -> bool:
+    import jax
+
+    return bool(jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key))
+
+
+def _as_argument(leaf: Any, aval: Any) -> Any:
+    """An array as the program takes it: numbers and wide types become what JAX makes of them."""
+    import jax
+
+    if _is_key(aval):
+        return jax.random.key_data(leaf)
+    array = numpy.asarray(leaf)
+    is_number = isinstance(leaf, (bool, int, float, complex))
+    if array.dtype != aval.dtype and (is_number or jax.dtypes.canonicalize_dtype(array.dtype) == aval.dtype):
+        return array.astype(aval.dtype)
+    return array
+
+
+def _as_result(array: Any, aval: Any) -> Any:
+    import jax
+
+    return jax.random.wrap_key_data(array, impl=aval.dtype._impl) if _is_key(aval) else array

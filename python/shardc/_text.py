@@ -3,6 +3,7 @@
 JAX's own bindings convert bytecode and portable artifacts of other versions; nothing is imported before it is needed.
 """
 
+import dataclasses
 import io
 import os
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ def to_text(model: Any, *args: Any) -> str:
     """The text of a model.
 
     Args:
-        model: a jitted or plain function (lowered for ``args``), ``jax.stages.Lowered``, ``jax.export.Exported`` or
-            its serialized bytes, a portable artifact or MLIR bytecode (bytes), the path of a file, or text.
+        model: a jitted or plain function (lowered for ``args``), ``jax.stages.Traced`` or ``Lowered``,
+            ``jax.export.Exported`` or its serialized bytes, a portable artifact or MLIR bytecode (bytes), the path of a file, or text.
         args: example arguments, as arrays or ``jax.ShapeDtypeStruct``: for functions, and for exports whose shapes
             are symbolic.
 
@@ -25,14 +26,25 @@ def to_text(model: Any, *args: Any) -> str:
     return Model.read(model, *args).text
 
 
+@dataclasses.dataclass
 class Model:
     """A model's text, and how its arguments and results hang together in JAX, where that is known."""
 
-    def __init__(self, text: str, kept: Sequence[int] | None = None, out_tree: Any = None) -> None:
-        self.text = text
-        self.kept = None if kept is None else sorted(kept)
-        """Numbers of the arguments that the text still has; None: all."""
-        self.out_tree = out_tree
+    text: str
+    kept: Sequence[int] | None = None
+    """Numbers of the flat arguments that the text still has, ascending; None: all."""
+    in_tree: Any = None
+    """The structure of ``(args, kwargs)`` without static arguments."""
+    in_avals: Sequence[Any] | None = None
+    """Of all flat arguments."""
+    out_tree: Any = None
+    out_avals: Sequence[Any] | None = None
+    static: dict[int, Any] = dataclasses.field(default_factory=dict)
+    """By position: arguments that are part of the program, as jit's static_argnums has them."""
+
+    def numbers(self) -> list[int] | None:
+        """The flat arguments that the text has; None where it has all."""
+        return None if self.kept is None else sorted(self.kept)
 
     @staticmethod
     def read(model: Any, *args: Any) -> "Model":
@@ -53,7 +65,12 @@ class Model:
             import jax
 
             jitted = model if hasattr(model, "trace") else jax.jit(model, keep_unused=True)
-            return _from_lowered(jitted.trace(*args).lower(lowering_platforms=("cpu",)))
+            read = _from_lowered(jitted.trace(*args).lower(lowering_platforms=("cpu",)))
+            positions = getattr(getattr(jitted, "_jit_info", None), "static_argnums", None) or ()
+            read.static = {number % len(args): args[number] for number in positions if -len(args) <= number < len(args)}
+            return read
+        if hasattr(model, "lower") and hasattr(model, "jaxpr"):
+            return _from_lowered(model.lower(lowering_platforms=("cpu",)))
         raise UsageError(2, f"no model: {type(model).__name__}; expected a function, Lowered, Exported, bytes, "
                             "a file or text")
 
@@ -89,7 +106,11 @@ def _from_lowered(lowered: Any) -> Model:
     kept = None
     if inner := getattr(lowered, "_lowering", None):
         kept = getattr(inner, "compile_args", {}).get("kept_var_idx")
-    return Model(_print(lowered.compiler_ir("stablehlo")), kept, lowered.out_tree)
+    import jax
+
+    avals = [info._aval if hasattr(info, "_aval") else info for info in jax.tree.leaves(lowered.args_info)]
+    return Model(_print(lowered.compiler_ir("stablehlo")), kept, lowered.in_tree, avals, lowered.out_tree,
+                 jax.tree.leaves(lowered.out_info))
 
 
 def _from_bytes(data: bytes, args: Sequence[Any]) -> Model:
@@ -151,4 +172,5 @@ def _from_exported(exported: Any, args: Sequence[Any]) -> Model:
         kept = None
     context = _context()
     with context:
-        return Model(_print(_parse(context, bytes(data))), kept, exported.out_tree)
+        return Model(_print(_parse(context, bytes(data))), kept, exported.in_tree, exported.in_avals, exported.out_tree,
+                     exported.out_avals)

@@ -57,4 +57,56 @@ half, kept = blob(numpy.ones((40, 30), numpy.float32))
 assert half.dtype == jnp.bfloat16
 numpy.testing.assert_array_equal(kept, mask)
 numpy.testing.assert_array_equal(half.astype(numpy.float32), mask)
+
+# Static, donated and named arguments, numbers, keys, nothing.
+step = jax.jit(lambda p, n, x, bias=0.0: ({k: v * n + x.sum() for k, v in p.items()}, None, bias + n),
+               static_argnums=1, donate_argnums=0)
+tree = {"a": numpy.ones(4, numpy.float32), "b": numpy.zeros((2, 3), numpy.float32)}
+program = shardc.compile(step, tree, 3, x)
+want = ({"a": 3 * tree["a"] + x.sum(), "b": tree["b"] + x.sum()}, None, numpy.float32(3))
+equal(program, tree, 3, x, reference=want)
+equal(program, tree, x, reference=want)
+assert program(tree, 3, x)[1] is None
+try:
+    program(tree, 4, x)
+except shardc.UsageError as error:
+    assert "compiled for 3" in str(error), error
+else:
+    raise AssertionError("expected UsageError")
+named = shardc.compile(jax.jit(lambda x, *, scale: x * scale).trace(x, scale=2.0))
+numpy.testing.assert_allclose(named(x, scale=4), 4 * x)
+try:
+    named(x)
+except shardc.UsageError as error:
+    assert "scale" in str(error)
+else:
+    raise AssertionError("expected UsageError")
+key = jax.random.key(7)
+noisy = shardc.compile(lambda k, x: (jax.random.fold_in(k, 1), x + jax.random.normal(k, x.shape)), key, x,
+                       mesh={"d": 2}, in_shardings={1: shardc.split(0, "d", sizes=[7, 3])})
+folded, sample = noisy(key, x)
+numpy.testing.assert_array_equal(jax.random.key_data(folded), jax.random.key_data(jax.random.fold_in(key, 1)))
+numpy.testing.assert_allclose(sample, x + jax.random.normal(key, x.shape), rtol=1e-5, atol=1e-6)
+
+# Arguments that jit drops keep their numbers.
+dropped = jax.jit(lambda unused, x: x * 2)
+equal(shardc.compile(dropped, params, x, mesh={"d": 2}, in_shardings=uneven | {2: shardc.split(0, "d", sizes=[9, 1])}),
+      params, x, reference=2 * x)
+
+# A mesh of JAX's own, in the older partitioner's form as well; a manual region, checked against one rank.
+mesh = jax.sharding.AbstractMesh((2, 2), ("x", "y"))
+spec = jax.sharding.PartitionSpec
+
+
+def halves(x: jax.Array) -> jax.Array:
+    return jax.lax.psum(x, "x") + jax.lax.axis_index("y")
+
+
+for shardy in (True, False):
+    jax.config.update("jax_use_shardy_partitioner", shardy)
+    manual = jax.jit(jax.shard_map(halves, mesh=mesh, in_specs=spec("x", None), out_specs=spec("y", None), check_vma=False))
+    regions = shardc.compile(manual, x)
+    numpy.testing.assert_allclose(regions(x), numpy.concatenate([x[:5] + x[5:], x[:5] + x[5:] + 1]), rtol=1e-6)
+    assert regions.check(x)["ranks"] == 4
+jax.config.update("jax_use_shardy_partitioner", True)
 print("all good")

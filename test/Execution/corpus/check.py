@@ -1,13 +1,17 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
-    check.py [NAME...] [--all] [--corpus DIR] [--runs all|short|own] [--jobs N] [--shard-run PATH]
+    check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|own] [--jobs N] [--results FILE]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
 arriving in uneven shards, empty ones among them. The expected outputs come from the unsharded program as JAX runs
-it, so that no partitioner has touched them; programs without stored data are compiled and run on random inputs.
+it, so that no partitioner has touched them; programs without stored data (``--big``) are compiled and run on random
+inputs.
 
-Prints a line a run: program, mesh, how it ended, all-gathers and bytes moved in a step; at the end how many passed
-and failed. Exits 1 if one failed.
+Prints a line a run: program, mesh, how its shards were cut, how it ended, the largest difference, all-gathers and
+bytes moved in a step; at the end how many passed and failed. Exits 1 if one failed.
+
+``--results FILE`` keeps a line of JSON for each run as it ends, and takes from there what the same shard-run did
+already: a table that was interrupted goes on where it stopped. Several processes may write to one file.
 """
 
 import argparse
@@ -16,9 +20,14 @@ import dataclasses
 import itertools
 import json
 import math
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -59,28 +68,41 @@ def cut_arguments(entry: dict, sizes: dict[str, int], variant: int) -> list[str]
     return cuts
 
 
-def variants(entry: dict, which: str) -> list[tuple[str, list[str]]]:
-    """The runs of one program: what each is called, and the options of shard-run.
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One way to run a program; ``shards``: even, uneven, empty (one of them has no elements), or one rank (compared
+    with what one rank computes as well)."""
+
+    mesh: str
+    shards: str
+    flags: tuple[str, ...]
+
+
+def variants(entry: dict, which: str) -> list[Run]:
+    """The runs of one program.
 
     ``which``: all; short: its own mesh and one uneven or else resized; own: its own mesh.
     """
     mesh = dict(map(tuple, entry["mesh"]))
-    runs = [("file", [])]
+    runs = [Run(print_mesh(mesh) or "none", "as in file", ())]
     # Regions that already communicate hold the sizes of their own mesh.
-    if which == "own" or not mesh or "data" not in entry or "sdy.manual_computation" in entry.get("ops", {}):
+    if "sdy.manual_computation" in entry.get("ops", {}) and "data" in entry:
+        return [*runs, Run(runs[0].mesh, "one rank", ("--check",))]
+    if which == "own" or not mesh or "data" not in entry:
         return runs
     meshes = [{axis: size for axis in mesh} for size in (1, 2, 3)]
     if len(mesh) > 1:
         meshes += [{axis: 3 if i == odd else 1 for i, axis in enumerate(mesh)} for odd in range(len(mesh))]
         meshes.append({axis: 2 + i for i, axis in enumerate(mesh)})
     for sizes in meshes:
-        runs.append((print_mesh(sizes), [f"--mesh={print_mesh(sizes)}"]))
-    for sizes in (mesh, meshes[2]):
-        for variant in (0, 1):
+        runs.append(Run(print_mesh(sizes), "even", (f"--mesh={print_mesh(sizes)}",)))
+    for sizes in (mesh, meshes[1], meshes[2]):
+        for variant, shards in enumerate(("uneven", "empty")):
             if cuts := cut_arguments(entry, sizes, variant):
-                runs.append((f"{print_mesh(sizes)} uneven {variant}", [f"--mesh={print_mesh(sizes)}", *cuts]))
+                runs.append(Run(print_mesh(sizes), shards, (f"--mesh={print_mesh(sizes)}", *cuts)))
+    runs = list({(run.mesh, run.shards): run for run in runs}.values())
     if which == "short":
-        runs = [runs[0], next((run for run in runs if run[0].endswith("uneven 1")), runs[3])]
+        runs = [runs[0], next((run for run in runs if run.shards == "empty"), runs[3])]
     return runs
 
 
@@ -89,43 +111,90 @@ class Outcome:
     """How one run ended; ``message`` is the first line that says why it failed."""
 
     program: str
-    run: str
+    mesh: str
+    shards: str
     status: str
+    error: float = 0
     gathers: int = 0
     moved: int = 0
     message: str = ""
     command: str = ""
+    tool: str = ""
+    seconds: float = 0
 
     @property
     def passed(self) -> bool:
         return self.status in ("equal", "ran")
 
+    def line(self) -> str:
+        head = f"{self.program:29} {self.mesh:22} {self.shards:10} {self.status:11}"
+        if not self.passed:
+            return f"{head}\n  $ {self.command}\n  {self.message}"
+        error = f"{self.error:9.1e}" if self.status == "equal" else f"{'':9}"
+        return f"{head} {error} {self.gathers:11} {self.moved:12}"
 
-def execute(shard_run: str, corpus: Path, entry: dict, run: str, flags: list[str], timeout: float) -> Outcome:
+
+HEAD = f"{'program':29} {'mesh':22} {'shards':10} {'pass':11} {'max error':>9} {'all-gathers':>11} {'bytes moved':>12}"
+
+
+class Results:
+    """The outcomes that a file keeps, of one shard-run."""
+
+    def __init__(self, path: Path | None, tool: str) -> None:
+        self.path, self.tool, self.known = path, tool, {}
+        self.lock = threading.Lock()
+        if path and path.exists():
+            for line in path.read_text().splitlines():
+                outcome = Outcome(**json.loads(line))
+                if outcome.tool == tool and outcome.passed:
+                    self.known[outcome.command] = outcome
+
+    def keep(self, outcome: Outcome) -> None:
+        outcome.tool = self.tool
+        if self.path:
+            with self.lock, self.path.open("a") as file:
+                file.write(json.dumps(dataclasses.asdict(outcome)) + "\n")
+
+
+def version_of(shard_run: str) -> str:
+    """What tells one build of shard-run from another."""
+    path = shutil.which(shard_run)
+    return f"{os.path.getmtime(path)} {os.path.getsize(path)}" if path else ""
+
+
+def execute(shard_run: str, corpus: Path, entry: dict, run: Run, timeout: float, results: Results) -> Outcome:
     """Run shard-run once; a crash, a refusal and a time-out are outcomes as well."""
-    command = [shard_run, str(corpus / entry["file"]), "--report=json", *flags]
+    command = [shard_run, str(corpus / entry["file"]), "--report=json", *run.flags]
     if "data" in entry:
         data = corpus / entry["data"]
         command += [f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}"]
     else:
         command += ["--seed=1"]
-    outcome = Outcome(entry["name"], run, "", command=" ".join(command))
+    outcome = Outcome(entry["name"], run.mesh, run.shards, "", command=shlex.join(command))
+    if known := results.known.get(outcome.command):
+        return known
+    begin = time.monotonic()
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
-        outcome.status = "TIMEOUT"
-        return outcome
-    if result.returncode == 0:
+        result = None
+    outcome.seconds = round(time.monotonic() - begin, 2)
+    if result is None:
+        outcome.status, outcome.message = "TIMEOUT", f"not done in {timeout:.0f} seconds"
+    elif result.returncode == 0:
+        report = json.loads(result.stdout)
         outcome.status = "equal" if "data" in entry else "ran"
-        sites = json.loads(result.stdout)["communication"]
+        outcome.error = max((compared["largest"] for compared in report.get("comparisons", [])), default=0)
+        sites = report["communication"]
         outcome.gathers = sum(site["count"] for site in sites if site["kind"] == "all_gather")
         outcome.moved = sum(site["bytes"] for site in sites)
-        return outcome
-    names = {1: "REFUSED", 3: "DIFFERS", 5: "HANGS", 9: "MEMORY", UNSUPPORTED: "UNSUPPORTED"}
-    outcome.status = names.get(result.returncode, f"EXIT {result.returncode}")
-    lines = result.stderr.splitlines()
-    said = [line for line in lines if re.search(r"error:|differs|Assertion|PLEASE|terminate", line)]
-    outcome.message = (said or lines or [""])[0]
+    else:
+        names = {1: "REFUSED", 3: "DIFFERS", 5: "HANGS", 9: "MEMORY", UNSUPPORTED: "UNSUPPORTED"}
+        outcome.status = names.get(result.returncode, f"EXIT {result.returncode}")
+        lines = result.stderr.splitlines()
+        said = [line for line in lines if re.search(r"error:|differs|Assertion|PLEASE|terminate", line)]
+        outcome.message = (said or lines or [""])[0]
+    results.keep(outcome)
     return outcome
 
 
@@ -146,36 +215,42 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every program, those without data last")
     parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
     parser.add_argument("--runs", choices=("all", "short", "own"), default="all")
-    parser.add_argument("--no-big", action="store_true", help="leave out programs without stored data")
+    parser.add_argument("--big", action="store_true", help="with --all: programs without stored data as well")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run")
+    parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--shard-run", default="shard-run")
     options = parser.parse_args()
     entries = read_manifest(options.corpus)
     known = {entry["name"] for entry in entries}
     if unknown := [name for name in options.names if name not in known]:
         parser.error(f"no program '{unknown[0]}' in {options.corpus}/manifest.json")
-    if not options.all:
+    if options.names:
         entries = [entry for entry in entries if entry["name"] in options.names]
-    if options.no_big:
-        entries = [entry for entry in entries if "data" in entry]
+    elif not options.all and not options.big:
+        parser.error("name programs, or give --all or --big")
+    else:
+        wanted = {True} if not options.big else {True, False} if options.all else {False}
+        entries = [entry for entry in entries if ("data" in entry) in wanted]
     entries.sort(key=lambda entry: "data" not in entry)
 
-    print(f"{'program':30} {'mesh':28} {'pass':12} {'all-gathers':>11} {'bytes moved':>12}", flush=True)
-    passed = failed = 0
+    begin = time.monotonic()
+    print(HEAD, flush=True)
+    outcomes = []
+    results = Results(options.results, version_of(options.shard_run))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(execute, options.shard_run, options.corpus, entry, run, flags, options.timeout)
-                for entry in entries for run, flags in variants(entry, options.runs)]
-        for future in runs:
-            outcome = future.result()
-            numbers = f" {outcome.gathers:11} {outcome.moved:12}" if outcome.passed else ""
-            print(f"{outcome.program:30} {outcome.run:28} {outcome.status:12}{numbers}", flush=True)
-            if outcome.passed:
-                passed += 1
-            else:
-                failed += 1
-                print(f"  $ {outcome.command}\n  {outcome.message}", flush=True)
-    print(f"{passed} passed, {failed} failed")
+        runs = [pool.submit(execute, options.shard_run, options.corpus, entry, run, options.timeout, results)
+                for entry in entries for run in variants(entry, options.runs)]
+        try:
+            for future in runs:
+                outcomes.append(future.result())
+                print(outcomes[-1].line(), flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed, "
+          f"{len({outcome.program for outcome in outcomes})} programs, {time.monotonic() - begin:.0f} s")
     return 1 if failed else 0
 
 
