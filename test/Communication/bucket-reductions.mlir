@@ -1,0 +1,48 @@
+// RUN: shard-opt %s --spmd-bucket-reductions --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-bucket-reductions=member-limit=16 --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: shard-opt %s --spmd-bucket-reductions --spmd-verify-communication --split-input-file
+
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+// Two sums along x go together where the second one stands, and who reads the first one waits; the maximum and
+// the sum along y go on their own.
+// CHECK-LABEL: func @together(
+//  CHECK-SAME:   %[[A:[^:]*]]: tensor<4xf32>, %[[B:[^:]*]]: tensor<2x3xf32>
+//       CHECK:   %[[MAX:.*]] = spmd.all_reduce max %[[A]]
+//       CHECK:   %[[Y:.*]] = spmd.all_reduce sum %[[A]] along ["y"]
+//       CHECK:   %[[F:.*]] = stablehlo.reshape %[[B]]
+//       CHECK:   %[[C:.*]] = stablehlo.concatenate %[[A]], %[[F]], dim = 0
+//       CHECK:   %[[R:.*]] = spmd.all_reduce sum %[[C]] along ["x"] reason "a; b" on @mesh : tensor<10xf32>
+//       CHECK:   %[[RA:.*]] = stablehlo.slice %[[R]] [0:4]
+//       CHECK:   %[[SB:.*]] = stablehlo.slice %[[R]] [4:10]
+//       CHECK:   %[[RB:.*]] = stablehlo.reshape %[[SB]]
+//       CHECK:   %[[N:.*]] = stablehlo.negate %[[RA]]
+//       CHECK:   return %[[N]], %[[RB]], %[[MAX]], %[[Y]]
+// SMALL-LABEL: func @together(
+//       SMALL:   spmd.all_reduce sum %{{.*}} : tensor<4xf32>
+//       SMALL:   spmd.all_reduce sum %{{.*}} : tensor<2x3xf32>
+func.func @together(%a: tensor<4xf32>, %b: tensor<2x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>, tensor<4xf32>, tensor<4xf32>)
+    attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %a along ["x"] reason "a" on @mesh : tensor<4xf32>
+  %1 = spmd.all_reduce max %a along ["x"] on @mesh : tensor<4xf32>
+  %2 = spmd.all_reduce sum %a along ["y"] on @mesh : tensor<4xf32>
+  %3 = stablehlo.negate %0 : tensor<4xf32>
+  %4 = spmd.all_reduce sum %b along ["x"] reason "b" on @mesh : tensor<2x3xf32>
+  return %3, %4, %1, %2 : tensor<4xf32>, tensor<2x3xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// A mean, then a variance: the second needs the first.
+// CHECK-LABEL: func @one_needs_the_other(
+//       CHECK:   %[[M:.*]] = spmd.all_reduce sum %{{.*}} : tensor<4xf32>
+//       CHECK:   %[[D:.*]] = stablehlo.subtract %{{.*}}, %[[M]]
+//       CHECK:   spmd.all_reduce sum %[[D]] {{.*}} : tensor<4xf32>
+func.func @one_needs_the_other(%a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+  %1 = stablehlo.subtract %a, %0 : tensor<4xf32>
+  %2 = spmd.all_reduce sum %1 along ["x"] on @mesh : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
