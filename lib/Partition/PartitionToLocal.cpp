@@ -8,8 +8,11 @@
 #include "Collectives.h"
 #include "OpLocalizer.h"
 #include "RankValues.h"
+#include "shardc/Analysis/Explain.h"
+#include "shardc/Analysis/Origins.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
+#include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -34,6 +37,8 @@ public:
 
   LogicalResult convertBlock(Block &block);
   IRMapping mapping;
+  /// Reasons name rules and annotations.
+  bool explains = false;
 
   Type localType(Value global);
 
@@ -60,10 +65,39 @@ Type Partitioner::localType(Value global) {
   return sharding.getLocalType(tables.getMesh(), type);
 }
 
+/// Adds to the reasons of communication for `global`, made since `before`, which
+/// rule asked for it and which annotations would avoid it.
+static void explainCommunication(Operation &global, Block *block, Operation *before) {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(global);
+  for (Operation &op : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end())) {
+    auto communication = dyn_cast<CommunicationOpInterface>(op);
+    auto reason = op.getAttrOfType<StringAttr>("reason");
+    if (!communication || !reason)
+      continue;
+    Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", ""};
+    if (FailureOr<ShardingRule> rule = ruled ? ruled.getShardingRule() : FailureOr<ShardingRule>(failure()); succeeded(rule))
+      why.rule = rule->str();
+    for (StringAttr axis : communication.getGroupAxes())
+      for (ValueRange values : {ValueRange(global.getOperands()), ValueRange(global.getResults())}) {
+        auto found = llvm::find_if(values, [&](Value value) { return bool(getOriginOfAxis(value, axis)); });
+        if (found == values.end())
+          continue;
+        why.avoid += (why.avoid.empty() ? "leave \"" : ", or \"") + axis.str() + "\" out of " + getOriginOfAxis(*found, axis).str();
+        break;
+      }
+    op.setAttr("reason", StringAttr::get(op.getContext(), printReason(why)));
+  }
+}
+
 LogicalResult Partitioner::convertBlock(Block &block) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
+    Block *target = builder.getInsertionBlock();
+    Operation *before = target->empty() ? nullptr : &target->back();
     if (failed(convertOp(op)))
       return failure();
+    if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
+      explainCommunication(op, target, before);
+  }
   return success();
 }
 
@@ -92,6 +126,7 @@ LogicalResult Partitioner::convertOp(Operation &op) {
   // No rule: operands and results are whole on every rank, so the op is too.
   Operation *local = builder.clone(op, mapping);
   local->removeAttr(kShardingsAttrName);
+  local->removeAttr(kOriginsAttrName);
   for (auto [from, to] : llvm::zip(op.getResults(), local->getResults()))
     if (localType(from) != to.getType())
       return op.emitOpError() << "has no sharding rule, but result type " << from.getType() << " is cut to "
@@ -161,6 +196,7 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     state.types.push_back(localType(result));
   state.attributes = op.getDiscardableAttrDictionary();
   state.attributes.erase(kShardingsAttrName);
+  state.attributes.erase(kOriginsAttrName);
   state.propertiesAttr = op.getPropertiesAsAttribute();
   for (unsigned i = 0; i < op.getNumRegions(); ++i)
     state.addRegion();
@@ -295,6 +331,8 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
   local.setVisibility(global.getVisibility());
   for (auto [i, attrs] : llvm::enumerate(argumentAttrs))
     local.setArgAttrs(i, attrs);
+  for (BlockArgument argument : global.getArguments())
+    local.removeArgAttr(argument.getArgNumber(), kOriginsAttrName);
   for (auto [i, attrs] : llvm::enumerate(resultAttrs))
     local.setResultAttrs(i, attrs);
 
@@ -302,6 +340,8 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
   builder.setInsertionPointToStart(entry);
   RankTables tables(mesh, meshName, entry);
   Partitioner partitioner(tables, builder);
+  partitioner.explains = global->hasAttr(kExplainAttrName);
+  local->removeAttr(kExplainAttrName);
   for (auto [from, to] : llvm::zip(global.getArguments(), entry->getArguments())) {
     to.setLoc(from.getLoc());
     partitioner.mapping.map(from, to);
