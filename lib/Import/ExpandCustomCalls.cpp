@@ -5,6 +5,7 @@
 // of other names are left to CheckSupported, which refuses them.
 //
 //===----------------------------------------------------------------------===//
+#include "ExpandFusedAttention.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -264,7 +265,10 @@ struct ExpandCustomCallsPass final
     SmallVector<CustomCallOp> calls;
     getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
     for (CustomCallOp call : calls)
-      if (auto found = registry().find(call.getCallTargetName());
+      if (isFusedAttention(call.getCallTargetName())) {
+        if (failed(expandFusedAttention(call)))
+          return signalPassFailure();
+      } else if (auto found = registry().find(call.getCallTargetName());
           found != registry().end() && failed(found->second(call)))
         return signalPassFailure();
     SmallVector<check::EqOp> tests;

@@ -18,11 +18,11 @@ def InlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
 def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp"> {
   let summary = "Say in ops what custom calls of known names compute.";
   let description = [{
-    Before: `stablehlo.custom_call @ApproxTopK`, older spellings of chlo's functions, expectations of
-    conformance files. After: stablehlo, chlo and check ops. Unknown names stay. Refuses: a known name with operands
+    Before: `stablehlo.custom_call @ApproxTopK`, cuDNN's attention (`@__cudnn$fmha...`), older spellings of chlo's functions,
+    expectations of conformance files. After: stablehlo, chlo, check ops, and spmd's attention. Unknown names stay. Refuses: a known name with operands
     or options that it cannot have. A module of one function without arguments that checks has it as @main.
   }];
-  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect",
+  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }
 
