@@ -1,0 +1,112 @@
+"""Run random attention programs through shardc, raised, sharded along their tokens, and compare with JAX.
+
+    check.py FIRST LAST [--ranks N] [--tools DIR] [--keep]
+
+For each seed: the raised program must have no exponential left (all of it became attention), and must compute what JAX does, on
+even and on uneven shards. Prints a line for each program that does not, and a summary; exit code 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import programs  # noqa: E402
+
+# Sums in another order, and in f32 where the program rounds each step.
+TOLERANCES = {"bfloat16": 5e-2, "float16": 1.5e-2, "float32": 3e-5, "float64": 3e-5}
+
+
+def annotate(text: str, ranks: int, sequence: dict[int, int], kept: list[int]) -> str:
+    """Cut the tokens of the arguments ``sequence`` over one axis."""
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if "func.func public @main(" in line)
+    for argument, dim in sequence.items():
+        if argument not in kept:
+            continue
+        name = f"%arg{kept.index(argument)}: tensor<"
+        start = lines[at].index(name) + len(name)
+        end = lines[at].index(">", start)
+        dims = lines[at][start:end].count("x")
+        cut = ", ".join('{"sp"}' if i == dim else "{}" for i in range(dims))
+        lines[at] = f"{lines[at][: end + 1]} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}{lines[at][end + 1:]}"
+    lines.insert(at, f'  sdy.mesh @mesh = <["sp"={ranks}]>')
+    return "\n".join(lines) + "\n"
+
+
+def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
+    """Return what is wrong with the program of ``seed``, None if nothing is."""
+    program = programs.make(seed)
+    lowered = jax.jit(program.function).lower(*program.arguments)
+    try:
+        wanted = [np.asarray(value).astype(np.float64) for value in jax.tree.leaves(lowered.compile()(*program.arguments))]
+    except jax.errors.JaxRuntimeError:
+        return None  # what XLA cannot run on a CPU is no reference
+    kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
+    text = annotate(lowered.as_text(), ranks, program.sequence, kept)
+    (where / "program.mlir").write_text(text)
+    raised = subprocess.run([tools / "shard-opt", where / "program.mlir", "--spmd-import", "--spmd-raise=no-raise=false"],
+                            capture_output=True, text=True, check=False)
+    if raised.returncode != 0:
+        return f"refused: {raised.stderr[:300]}"
+    if "spmd.all_pairs softmax" not in raised.stdout or "stablehlo.exponential" in raised.stdout:
+        return "not raised"
+    np.savez(where / "in.npz", **{f"in{i}": program.arguments[number] for i, number in enumerate(kept)})
+    rng = np.random.default_rng(seed)
+    tolerance = next(value for name, value in TOLERANCES.items() if f" {name} " in program.name + " ")
+    for uneven in (False, True):
+        command = [tools / "shard-run", where / "program.mlir", f"--inputs=@{where / 'in.npz'}", "--no-raise=false",
+                   f"--outputs=@{where / 'out.npz'}"]
+        if uneven:
+            for number, dim in program.sequence.items():
+                if number in kept:
+                    size = program.arguments[number].shape[dim]
+                    cuts = np.sort(rng.integers(0, size + 1, ranks - 1))
+                    parts = np.diff(np.concatenate([[0], cuts, [size]]))
+                    command.append(f"--sizes={kept.index(number)}:{dim}={','.join(map(str, parts))}")
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            return f"exit code {run.returncode} {'uneven ' if uneven else ''}{(run.stderr or run.stdout)[:300]}"
+        with np.load(where / "out.npz") as results:
+            for i, want in enumerate(wanted):
+                got = results[f"out{i}"].astype(np.float64).reshape(want.shape)
+                # Without the maximum subtracted the program itself may overflow; attention does not.
+                there = np.isfinite(want)
+                worst = np.abs(got - want)[there].max(initial=0)
+                scale = max(1.0, np.abs(want)[there].max(initial=0))
+                if not worst <= tolerance * scale:
+                    return f"result {i} differs by {worst:.3g} of {scale:.3g}{' uneven' if uneven else ''}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("--ranks", type=int, default=3)
+    parser.add_argument("--tools", type=Path, required=True)
+    options = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(options.first, options.last):
+            wrong = check(seed, options.ranks, options.tools, Path(folder))
+            if wrong:
+                bad += 1
+                print(f"{programs.make(seed).name}: {wrong}", flush=True)
+    print(f"{options.last - options.first} programs, {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
