@@ -119,9 +119,8 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
                        : RankedTensorType();
     if (!type || failed(verifyCompatibleShape(type, wanted)))
       return main.emitError("shapes option gives argument ")
-             << found.getArgNumber() << " (" << nameOf(found) << ") "
-             << (sizes.empty() ? StringRef("no dims") : text)
-             << ", but its type is " << found.getType();
+             << place << " the shape " << text << ", but its type is "
+             << found.getType();
     found.setType(wanted);
   }
   for (BlockArgument argument : block.getArguments())

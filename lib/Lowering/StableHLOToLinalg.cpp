@@ -114,11 +114,26 @@ LogicalResult Lowerer::lowerOps(Block &block) {
 LogicalResult Lowerer::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
   TypeID kind = op->getName().getTypeID();
+  StringRef dialect = op->getName().getDialectNamespace();
+  bool isForeign = llvm::is_contained({"stablehlo", "chlo", "solver"}, dialect);
+  // Results without elements need no computing, and linalg could not always
+  // say it: its loops come from shapes.
+  if (isForeign && op->getNumResults() &&
+      llvm::all_of(op->getResultTypes(), [](Type type) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        return tensor && tensor.hasStaticShape() &&
+               tensor.getNumElements() == 0;
+      })) {
+    for (Value result : op->getResults()) {
+      auto type = cast<RankedTensorType>(signlessType(result.getType()));
+      set(result, tensor::EmptyOp::create(b, type.getShape(), type.getElementType()));
+    }
+    return success();
+  }
   if (auto it = table.ops.find(kind); it != table.ops.end())
     return it->second(*this, op);
   if (const ScalarLowering *lower = scalarLowering(op))
     return lowerElementwise(op, *lower);
-  StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "stablehlo" || dialect == "chlo" || dialect == "sdy")
     return op->emitOpError("unsupported: it has no lowering to linalg");
   return cloneOther(op);

@@ -6,6 +6,7 @@
 // Complex operands go to StableHLOToLinalgComplex.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "NarrowFloats.h"
 #include "StableHLOToLinalgComplex.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -55,6 +56,14 @@ static Value roundToOdd(ScalarBuilder &b, Value value) {
 Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
   if (value.getType() == type)
     return value;
+  if (isNarrowFloat(value.getType()))
+    return castFloat(b, widenNarrowFloat(b, value), type);
+  if (isNarrowFloat(type)) {
+    Value wide = value.getType().getIntOrFloatBitWidth() > 32
+                     ? roundToOdd(b, value)
+                     : castFloat(b, value, b.getF32Type());
+    return roundToNarrowFloat(b, wide, type);
+  }
   unsigned from = value.getType().getIntOrFloatBitWidth(),
            to = type.getIntOrFloatBitWidth();
   if (from > 32 && to < 32)

@@ -76,10 +76,18 @@ static Value convertScalar(ScalarBuilder &b, Value value, Type from, Type to) {
     return complex::CreateOp::create(b, complex, re, im);
   }
   if (auto complex = dyn_cast<ComplexType>(from)) {
-    Value re = complex::ReOp::create(b, complex.getElementType(), value);
-    return convertScalar(b, re, complex.getElementType(), to);
+    Type part = complex.getElementType();
+    Value re = complex::ReOp::create(b, part, value);
+    Value converted = convertScalar(b, re, part, to);
+    if (!to.isInteger(1))
+      return converted;
+    // False for zero alone.
+    Value im = complex::ImOp::create(b, part, value);
+    return arith::OrIOp::create(b, converted, convertScalar(b, im, part, to));
   }
   if (to.isInteger(1)) {
+    if (auto narrow = dyn_cast<FloatType>(from))
+      value = castFloat(b, value, computeType(narrow));
     Value zero = numberConstant(b, value.getType(), 0);
     if (isa<FloatType>(from))
       return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);

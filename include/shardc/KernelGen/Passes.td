@@ -113,7 +113,7 @@ def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
     of 32-bit floats (and of narrower ones, in 32 bits) are arithmetic that vectorises, within a few
     units in the last place; 64-bit ones stay for libm.
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }
 

@@ -1,0 +1,203 @@
+"""Custom calls of LAPACK, as JAX prints them, against what defines their results.
+
+``linear_algebra.py SHARD-RUN DIR``: for each element type one program with every call, its batch of three matrices cut
+over two ranks; factors must multiply up to what they were made of, and follow LAPACK's conventions where NumPy's do.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+BATCH = 3
+LETTERS = {"f32": ("s", np.float32), "f64": ("d", np.float64),
+           "complex<f32>": ("c", np.complex64), "complex<f64>": ("z", np.complex128)}
+
+
+def tensor(element: str, *shape: int) -> str:
+    """The type of a tensor as MLIR writes it."""
+    return "tensor<" + "".join(f"{n}x" for n in shape) + element + ">"
+
+
+class Program:
+    """Calls on arguments; every result of a call is a result of @main."""
+
+    def __init__(self, element: str) -> None:
+        self.element = element
+        self.arguments: list[tuple[str, Array]] = []
+        self.lines: list[str] = []
+        self.results: list[tuple[str, str]] = []
+
+    def argument(self, array: Array) -> str:
+        self.arguments.append((tensor(self.element, *array.shape), array))
+        return f"%arg{len(self.arguments) - 1}"
+
+    def call(self, target: str, operands: list[tuple[str, str]], config: str, results: list[str]) -> list[int]:
+        """Returns the numbers of the outputs."""
+        name = f"%r{len(self.lines)}"
+        count = f"{name}:{len(results)}" if len(results) > 1 else name
+        types = ", ".join(kind for _, kind in operands)
+        self.lines.append(f"{count} = stablehlo.custom_call @{target}({', '.join(value for value, _ in operands)}) "
+                          f"{{mhlo.backend_config = {{{config}}}}} : ({types}) -> ({', '.join(results)})")
+        first = len(self.results)
+        for i, kind in enumerate(results):
+            self.results.append((f"{name}#{i}" if len(results) > 1 else name, kind))
+        return list(range(first, len(self.results)))
+
+    def text(self) -> str:
+        def cut(kind: str) -> str:
+            rank = kind.count("x") - (1 if "complex" in kind else 0)
+            dims = ", ".join(['{"x"}'] + ["{}"] * (rank - 1))
+            return f"{{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"
+
+        arguments = ", ".join(f"%arg{i}: {kind} {cut(kind)}" for i, (kind, _) in enumerate(self.arguments))
+        results = ", ".join(kind for _, kind in self.results)
+        values = ", ".join(value for value, _ in self.results)
+        return (f'sdy.mesh @mesh = <["x"=2]>\nfunc.func public @main({arguments}) -> ({results}) {{\n  '
+                + "\n  ".join(self.lines) + f"\n  return {values} : {results}\n}}\n")
+
+
+def adjoint(array: Array) -> Array:
+    """The last two dims exchanged, conjugated."""
+    return np.swapaxes(array, -1, -2).conj()
+
+
+def run(shard_run: str, directory: Path, element: str) -> None:
+    """One element type; AssertionError where something is wrong."""
+    letter, dtype = LETTERS[element]
+    is_complex = letter in "cz"
+    real = {"s": "f32", "d": "f64", "c": "f32", "z": "f64"}[letter]
+    rng = np.random.default_rng(ord(letter))
+
+    def matrices(rows: int, columns: int) -> Array:
+        array = rng.standard_normal((BATCH, rows, columns))
+        if is_complex:
+            array = array + 1j * rng.standard_normal((BATCH, rows, columns))
+        return array.astype(dtype)
+
+    square, tall, wide, rhs = matrices(5, 5), matrices(6, 4), matrices(3, 5), matrices(5, 2)
+    positive = (square @ adjoint(square) + 5 * np.eye(5)).astype(dtype)
+    positive[1] -= (200 * np.eye(5)).astype(dtype)  # not positive: its info counts
+    deficient = tall.copy()
+    deficient[:, :, 3] = deficient[:, :, 0]
+    deficient[2] = 0
+    lower, diagonal, upper = (matrices(5, 1)[..., 0] for _ in range(3))
+    program = Program(element)
+    t = lambda *shape: tensor(element, BATCH, *shape)  # noqa: E731
+    r = lambda *shape: tensor(real, BATCH, *shape)  # noqa: E731
+    i = lambda *shape: tensor("i32", BATCH, *shape)  # noqa: E731
+    a, b, c, y, p, d = (program.argument(x) for x in (square, tall, wide, rhs, positive, deficient))
+    vectors = [program.argument(x) for x in (lower, diagonal, upper)]
+
+    def lapack(name: str, *args: Any) -> list[int]:
+        return program.call(f"lapack_{letter}{name}_ffi", *args)
+
+    potrf = lapack("potrf", [(p, t(5, 5))], "uplo = 76 : ui8", [t(5, 5), i()])
+    trsm = lapack("trsm", [(a, t(5, 5)), (y, t(5, 2))],
+                  "diag = 78 : ui8, side = 76 : ui8, trans_x = 67 : ui8, uplo = 85 : ui8", [t(5, 2)])
+    getrf = lapack("getrf", [(a, t(5, 5))], "", [t(5, 5), i(5), i()])
+    getrf_tall = lapack("getrf", [(d, t(6, 4))], "", [t(6, 4), i(4), i()])
+    geqrf = lapack("geqrf", [(b, t(6, 4))], "", [t(6, 4), t(4)])
+    geqrf_wide = lapack("geqrf", [(c, t(3, 5))], "", [t(3, 5), t(3)])
+    orgqr = lapack("ungqr" if is_complex else "orgqr",
+                   [(program.results[geqrf[0]][0], t(6, 4)), (program.results[geqrf[1]][0], t(4))], "", [t(6, 4)])
+    eigh = lapack("heevd" if is_complex else "syevd", [(p, t(5, 5))], "mode = 86 : ui8, uplo = 76 : ui8",
+                  [t(5, 5), r(5), i()])
+
+    def svd(value: str, rows: int, columns: int, full: bool) -> list[int]:
+        least = min(rows, columns)
+        one, other = (rows, columns) if full else (least, least)
+        # The first result is LAPACK's workspace, which no program reads.
+        name = f"%s{len(program.lines)}"
+        program.lines.append(
+            f"{name}:5 = stablehlo.custom_call @lapack_{letter}gesdd_ffi({value}) {{mhlo.backend_config = "
+            f"{{mode = {65 if full else 83} : ui8}}}} : ({t(rows, columns)}) -> ({t(rows, columns)}, {r(least)}, "
+            f"{t(rows, one)}, {t(other, columns)}, {i()})")
+        first = len(program.results)
+        program.results += [(f"{name}#1", r(least)), (f"{name}#2", t(rows, one)), (f"{name}#3", t(other, columns))]
+        return [first, first + 1, first + 2]
+
+    factors = [(svd(b, 6, 4, True), tall), (svd(c, 3, 5, True), wide), (svd(c, 3, 5, False), wide),
+               (svd(d, 6, 4, False), deficient), (svd(d, 6, 4, True), deficient)]
+    name = "%gtsv"
+    program.lines.append(
+        f"{name}:5 = stablehlo.custom_call @lapack_{letter}gtsv_ffi({', '.join(vectors)}, {y}) : ({t(5)}, {t(5)}, {t(5)}, "
+        f"{t(5, 2)}) -> ({t(5)}, {t(5)}, {t(5)}, {t(5, 2)}, {i()})")
+    gtsv = len(program.results)
+    program.results.append((f"{name}#3", t(5, 2)))
+
+    stem = directory / f"linear_algebra_{letter}"
+    stem.with_suffix(".mlir").write_text(program.text())
+    np.savez(stem.with_suffix(".npz"), **{f"in{n}": array for n, (_, array) in enumerate(program.arguments)})
+    outputs = directory / f"linear_algebra_{letter}_out.npz"
+    subprocess.run([shard_run, str(stem.with_suffix(".mlir")), f"--inputs=@{stem}.npz", f"--outputs=@{outputs}",
+                    "--check"], check=True)
+    with np.load(outputs) as archive:
+        out = [archive[f"out{n}"] for n in range(len(program.results))]
+
+    eps = float(np.finfo(dtype).eps)
+
+    def close(what: str, got: Array, expected: Array) -> None:
+        scale = max(1.0, float(np.max(np.abs(expected), initial=0)))
+        error = float(np.max(np.abs(got - expected), initial=0)) / scale
+        if not error <= 100 * eps:
+            raise AssertionError(f"{element} {what}: off by {error:.3g}, allowed {100 * eps:.3g}")
+
+    factor = np.tril(out[potrf[0]])
+    assert list(out[potrf[1]] != 0) == [False, True, False], out[potrf[1]]
+    good = [0, 2]
+    close("potrf", (factor @ adjoint(factor))[good], positive[good])
+    close("trsm", adjoint(np.triu(square)) @ out[trsm[0]] / 100, rhs / 100 + 0 * out[trsm[0]])
+    for numbers, matrix in ((getrf, square), (getrf_tall, deficient)):
+        packed, pivots = out[numbers[0]], out[numbers[1]]
+        rows, columns = matrix.shape[1:]
+        least = min(rows, columns)
+        permuted = matrix.copy()
+        for n in range(BATCH):
+            for k in range(least):
+                permuted[n, [k, pivots[n, k] - 1]] = permuted[n, [pivots[n, k] - 1, k]]
+        left = np.tril(packed, -1)[..., :least] + np.eye(rows, least)
+        close("getrf", left @ np.triu(packed)[:, :least], permuted)
+        assert np.all(np.abs(np.tril(packed, -1).real) <= 1 + 10 * eps) or is_complex
+    assert out[getrf[2]].tolist() == [0, 0, 0]
+    assert out[getrf_tall[2]].tolist()[2] == 1, "a zero matrix has a zero pivot at once"
+    # NumPy's Q and R are LAPACK's.
+    q, upper_factor = np.linalg.qr(tall)
+    close("geqrf", np.triu(out[geqrf[0]])[:, :4], upper_factor)
+    close("orgqr", out[orgqr[0]], q)
+    close("geqrf of wide", np.triu(out[geqrf_wide[0]]), np.linalg.qr(wide)[1])
+    vectors_out, values = out[eigh[0]], out[eigh[1]]
+    close("eigenvalues", values, np.linalg.eigvalsh(positive))
+    close("eigenvectors", positive @ vectors_out, vectors_out * values[:, None, :])
+    close("unitary", adjoint(vectors_out) @ vectors_out, np.broadcast_to(np.eye(5), (BATCH, 5, 5)))
+    for (sigma, u, vh), matrix in factors:
+        least = min(matrix.shape[1:])
+        close("singular values", out[sigma], np.linalg.svd(matrix, compute_uv=False))
+        close("singular vectors", (out[u][..., :least] * out[sigma][:, None, :]) @ out[vh][:, :least], matrix)
+        close("left", adjoint(out[u]) @ out[u], np.broadcast_to(np.eye(out[u].shape[2]), (BATCH,) + (out[u].shape[2],) * 2))
+        close("right", out[vh] @ adjoint(out[vh]),
+              np.broadcast_to(np.eye(out[vh].shape[1]), (BATCH,) + (out[vh].shape[1],) * 2))
+    full = np.zeros((BATCH, 5, 5), dtype)
+    for k in range(5):
+        full[:, k, k] = diagonal[:, k]
+        if k:
+            full[:, k, k - 1], full[:, k - 1, k] = lower[:, k], upper[:, k - 1]
+    solution = out[gtsv]
+    close("gtsv", full @ solution / np.max(np.abs(solution)), rhs / np.max(np.abs(solution)))
+
+
+def main() -> None:
+    """See the module's docstring."""
+    directory = Path(sys.argv[2])
+    directory.mkdir(parents=True, exist_ok=True)
+    for element in LETTERS:
+        run(sys.argv[1], directory, element)
+
+
+if __name__ == "__main__":
+    main()
