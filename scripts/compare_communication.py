@@ -184,6 +184,80 @@ def count_shardc(sites):
     return total
 
 
+# ---------------------------------------------------------------------------------------------
+# The page
+# ---------------------------------------------------------------------------------------------
+PAGE = """# What is communicated, beside XLA
+
+<!-- Made by scripts/compare_communication.py --markdown; do not edit. -->
+
+For each program of the corpus on its mesh: what shardc moves in a step, and what XLA's partitioner (jaxlib {jaxlib}, CPU, Shardy's propagation)
+moves for the same text. Counts are executions in a step, bytes are those that leave a rank, over all ranks, both counted alike:
+
+| | bytes |
+|---|---|
+| all-reduce of n bytes in groups of k | 2 (k − 1) n for each group |
+| all-gather with a result of n bytes, reduce-scatter or all-to-all of n bytes on each rank | (k − 1) n for each group; a reduce-scatter's n is its result, k times |
+| collective-permute of n bytes | n for each pair of different ranks |
+| shardc's exchanges | the elements that a rank needs and has not |
+
+An op in a loop counts once a turn. Where XLA does not know how often a loop turns, both are counted for one turn (*). Of branches the most
+expensive one counts for XLA, the one that ran for shardc. XLA's are read from its compiled text, which combines what can be combined.
+
+{table}
+
+{summary}
+
+## All-gathers that are left
+
+A gather is no exchange of neighbours: every rank gets all. Each that is left, with what asked for it:
+
+{gathers}
+"""
+
+
+def once(row):
+    """shardc's counts with each op executed once, as XLA's loops of unknown length are counted."""
+    return count_shardc([dict(site, count=1, bytes=site["bytes"] / site["count"]) for site in row["sites"] if site["count"] > 0])
+
+
+def number(counts, kinds):
+    return sum(count for kind, (count, _) in counts.items() if kind in kinds)
+
+
+def write_page(path, rows, jaxlib):
+    lines = ["| program | mesh | all-gathers | | all-reduces, reduce-scatters | | exchanges, permutes, all-to-alls | | bytes | |",
+             "|---|---|---|---|---|---|---|---|---|---|", "| | | shardc | XLA | shardc | XLA | shardc | XLA | shardc | XLA |"]
+    gathers = ["| program | where | needed | bytes |", "|---|---|---|---|"]
+    more, equal, fewer = [], 0, 0
+    for name, row in sorted(rows.items()):
+        if "shardc" not in row or "xla" not in row:
+            continue
+        ours = once(row) if row["xla_unknown"] else row["shardc"]
+        theirs = row["xla"]
+        bytes_ours, bytes_theirs = (round(sum(size for _, size in counts.values())) for counts in (ours, theirs))
+        mesh = " ".join(f"{axis}={size}" for axis, size in row["mesh"])
+        groups = (("all_gather", "all-gather"), ("all_reduce", "reduce_scatter", "all-reduce", "reduce-scatter"),
+                  ("halo_exchange", "rebalance", "all_to_all", "shift", "ring", "ask", "collective-permute", "all-to-all"))
+        cells = [f"{number(counts, kinds):g}" for kinds in groups for counts in (ours, theirs)]
+        lines.append(f"| {name}{'*' if row['xla_unknown'] else ''} | {mesh} | {' | '.join(cells)} | {bytes_ours} | {bytes_theirs} |")
+        if bytes_ours > bytes_theirs:
+            more.append(name)
+        equal += bytes_ours == bytes_theirs
+        fewer += bytes_ours < bytes_theirs
+        for site in row["sites"]:
+            if site["kind"] != "all_gather":
+                continue
+            needed = "; ".join(dict.fromkeys(reason["needed"] for reason in site.get("reasons", []))) or site["name"]
+            line = site["location"].rsplit("/", 1)[-1]
+            needed = re.sub(r" at \S*$", "", needed).replace("|", "\\|")
+            gathers.append(f"| {name} | {line} | {needed} | {site['bytes']:g} |")
+    summary = (f"{fewer} programs move fewer bytes than XLA's, {equal} as many, {len(more)} more"
+               f"{': ' + ', '.join(more) if more else ''}.")
+    Path(path).write_text(PAGE.format(jaxlib=jaxlib, table="\n".join(lines), summary=summary, gathers="\n".join(gathers)))
+    print(summary, file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", required=True)
@@ -192,13 +266,16 @@ def main():
     parser.add_argument("--xla", help="take XLA's numbers from this file")
     parser.add_argument("--json", help="write everything to this file")
     parser.add_argument("--text", help="a folder for XLA's compiled text")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a program moves more bytes than XLA's")
+    parser.add_argument("--save-xla", help="write XLA's numbers alone to this file, for --xla")
+    parser.add_argument("--jaxlib", default="0.10.2", help="its version, for the page")
     parser.add_argument("--markdown", help="write the tables of the docs to this file")
     args = parser.parse_args()
     corpus = Path(args.corpus)
     entries = [entry for entry in json.loads((corpus / "manifest.json").read_text())["entries"] if entry["file"].startswith("mlir/")]
     known = json.loads(Path(args.xla).read_text()) if args.xla else {}
     wanted = set(filter(None, args.only.split(",")))
-    rows = {}
+    rows, more, failed = {}, 0, 0
     for entry in entries:
         name = entry["name"]
         ranks = 1
@@ -223,14 +300,25 @@ def main():
         else:
             row["shardc"] = count_shardc(sites)
             row["sites"] = sites
-        ours = sum(b for _, b in row.get("shardc", {}).values())
+        counts = row.get("shardc", {})
+        if row.get("xla_unknown") and "sites" in row:
+            counts = once(row)
+        ours = round(sum(b for _, b in counts.values()))
         theirs = sum(b for _, b in row.get("xla", {}).values())
+        more += ours > theirs and "xla" in row
+        failed += "shardc_error" in row
         print(f"{name:32} shardc {ours:>10} xla {theirs:>10} {'MORE' if ours > theirs and 'xla' in row else ''}"
               f" {row.get('shardc_error', '')}{row.get('xla_error', '')}{' (unknown loop)' if row.get('xla_unknown') else ''}",
               file=sys.stderr, flush=True)
+    if args.markdown:
+        write_page(args.markdown, rows, args.jaxlib)
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    if args.save_xla:
+        numbers = {name: {key: row[key] for key in ("xla", "xla_unknown")} for name, row in rows.items() if "xla" in row}
+        Path(args.save_xla).write_text("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in numbers.items()) + "\n}\n")
+    return 1 if args.strict and (more or failed) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
