@@ -323,11 +323,11 @@ std::string Algebra::str(PolyId poly) const {
             monomial.factors, os,
             [&](auto factor) {
               const Term &term = terms[factor.first];
-              static const char *names[] = {"t", "i", "dot", "exp", "log", "inv", "sum", "max", "f"};
+              static const char *names[] = {"t", "i", "dot", "pairs", "exp", "log", "inv", "sum", "max", "f"};
               os << names[int(term.kind)];
               if (term.kind == TermKind::Function)
                 os << ':' << term.name.getValue().rsplit('.').second;
-              if (term.kind == TermKind::Leaf || term.kind == TermKind::Dot)
+              if (term.kind == TermKind::Leaf || term.kind == TermKind::Dot || term.kind == TermKind::PairSum)
                 os << factor.first;
               if (term.kind == TermKind::Position)
                 os << term.dim;

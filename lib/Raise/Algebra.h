@@ -43,6 +43,7 @@ enum class TermKind {
   Leaf,      ///< an element of a tensor
   Position,  ///< the index along a dim
   Dot,       ///< a sum of products over dims of their own
+  PairSum,   ///< a sum over such a dim of anything, as it is written
   Exp, Log,  ///< of a polynomial
   Inverse,   ///< of a polynomial of several monomials
   SumOverKey, MaxOverKey,

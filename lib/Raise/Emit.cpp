@@ -499,3 +499,69 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, Replace
   for (auto [extra, result] : llvm::zip(b.extras, op.getDextras()))
     e.replace(extra.value, result);
 }
+
+void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
+  bool isTopK = pairs.combine == spmd::PairCombine::TopK;
+  Forward f;
+  f.algebra = std::move(pairs.algebra);
+  f.reader = std::move(pairs.reader);
+  f.batch = pairs.batch;
+  f.query = pairs.query;
+  f.key = pairs.key;
+  f.depth = kDepth;
+  f.feature = isTopK ? kFirstFeature : kNoFeature;
+  f.queryRoot = pairs.queryRoot;
+  f.keyRoot = pairs.keyRoot;
+  f.raw = pairs.raw;
+  if (isTopK)
+    f.reader->setSize(kFirstFeature, pairs.count);
+  Operation *place = pairs.op;
+  Emitter e(f, place, replacements);
+  PolyId score = pairs.isNegated ? f.algebra->scale(pairs.score, -1) : pairs.score;
+  Arranged query = e.arrange(f.queryRoot, {}), key = e.arrange(f.keyRoot, {});
+  SmallVector<TermId> extras;
+  e.collectExtras(score, extras);
+  SmallVector<Attribute> maps;
+  auto addMap = [&](ArrayRef<unsigned> dims) { maps.push_back(AffineMapAttr::get(e.mapOf(dims))); };
+  addMap(query.dims);
+  addMap(key.dims);
+  SmallVector<Value> extraValues;
+  for (TermId id : extras) {
+    const Term &term = f.algebra->getTerm(id);
+    Arranged extra = e.arrange({term.tensor, term.tensorLayout}, {});
+    extraValues.push_back(extra.value);
+    addMap(extra.dims);
+  }
+  Layout layout = pairs.rows;
+  if (isTopK)
+    layout.push_back({kFirstFeature});
+  auto [type, dims] = e.resultType(pairs.outputs[0], layout, {f.query});
+  Type element = type.getElementType();
+  SmallVector<Type> types = {type.clone(isa<FloatType>(element) ? element : Type(e.accumulator))};
+  addMap(dims);
+  if (isTopK) {
+    types.push_back(type.clone(e.builder.getI32Type()));
+    addMap(dims);
+  }
+  auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, pairs.combine, query.value, key.value, Value(), extraValues,
+                                     e.builder.getArrayAttr(maps), IntegerAttr(), IntegerAttr());
+  e.fill(op.getScore(), {f.raw}, extras, {score}, false);
+  if (pairs.elements) {
+    OpBuilder::InsertionGuard guard(e.builder);
+    auto scalar = RankedTensorType::get({}, e.accumulator);
+    Block *block = e.builder.createBlock(&op.getPair(), {}, {scalar, scalar}, {e.loc, e.loc});
+    RegionWriter writer(*f.algebra, e.builder, e.loc, e.accumulator);
+    writer.terms[pairs.elements->first] = block->getArgument(0);
+    writer.terms[pairs.elements->second] = block->getArgument(1);
+    Value sum = writer.write(f.algebra->getTerm(f.raw).arguments[0], e.accumulator);
+    spmd::YieldOp::create(e.builder, e.loc, sum);
+  }
+  Value values = op.getResult(0);
+  if (pairs.isNegated)
+    values = stablehlo::NegOp::create(e.builder, e.loc, values.getType(), values);
+  if (values.getType() != type)
+    values = stablehlo::ConvertOp::create(e.builder, e.loc, type, values);
+  e.replace(pairs.outputs[0], values);
+  if (pairs.outputs.size() == 2)
+    e.replace(pairs.outputs[1], op.getResult(1));
+}

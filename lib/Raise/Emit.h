@@ -20,6 +20,9 @@ mlir::Operation *placeOf(const Backward &backward);
 /// what `backward` was matched with; `made` may be of an equal one.
 void emitBackward(Forward &forward, Backward &backward, spmd::AllPairsOp made, Replacements &replacements);
 
+/// Makes the op of `pairs` and replaces its outputs.
+void emitPairs(Pairs &pairs, Replacements &replacements);
+
 } // namespace shardc::raise
 
 #endif // SHARDC_LIB_RAISE_EMIT_H

@@ -3,6 +3,7 @@
 #define SHARDC_LIB_RAISE_MATCH_H
 
 #include "Reader.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <memory>
 
@@ -32,6 +33,28 @@ struct Forward {
   std::optional<int64_t> bandLower, bandUpper;
 };
 
+/// The nearest of pairs, or a number for each query from all of them.
+struct Pairs {
+  std::unique_ptr<Algebra> algebra;
+  std::unique_ptr<Reader> reader;
+  mlir::Operation *op = nullptr;
+  spmd::PairCombine combine = spmd::PairCombine::TopK;
+  llvm::SmallVector<unsigned> batch;
+  unsigned query = kNoQuery, key = 0;
+  bool hasDepth = true;
+  Root queryRoot, keyRoot;
+  PolyId score = 0;
+  TermId raw = 0;
+  /// Of pairs that are no products: the terms of the two elements.
+  std::optional<std::pair<TermId, TermId>> elements;
+  /// What the results replace: values and perhaps indices, how the first lies without
+  /// places, and whether values are negated scores.
+  llvm::SmallVector<mlir::Value, 2> outputs;
+  Layout rows;
+  int64_t count = 0;
+  bool isNegated = false;
+};
+
 /// A gradient of an extra: `value` is `slope` times ds, summed over the dims it lacks.
 struct ExtraGradient {
   mlir::Value value;
@@ -59,6 +82,10 @@ std::optional<Forward> matchForward(stablehlo::DotGeneralOp dot, bool probabilit
 
 /// Finds the gradients of `forward` in its block, one for each cotangent.
 std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering);
+
+/// Matches `op`: the best of each row of scores (top_k, or a sort of which the first are
+/// taken), or a sum, maximum or minimum over keys, of distances between pairs.
+std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering);
 
 } // namespace shardc::raise
 

@@ -1,6 +1,7 @@
 //===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
 #include "shardc/Raise/Passes.h"
 #include "Emit.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -113,6 +114,32 @@ static void eraseDead(Block &block, std::vector<Miss> &misses) {
     }
 }
 
+/// Ops on all pairs of `block` that leave nothing of their scores over.
+static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
+  std::vector<std::vector<Pairs>> groups;
+  auto rawOf = [&](const Pairs &pairs) { return numbering.of(pairs.algebra->getTerm(pairs.raw).tensor); };
+  for (Operation &op : block) {
+    if (!isa<chlo::TopKOp, stablehlo::SortOp, stablehlo::ReduceOp>(op))
+      continue;
+    std::optional<Pairs> match = matchPairs(&op, numbering);
+    if (!match)
+      continue;
+    auto it = llvm::find_if(groups, [&](auto &group) { return rawOf(group.front()) == rawOf(*match); });
+    if (it == groups.end())
+      it = groups.emplace(groups.end());
+    it->push_back(std::move(*match));
+  }
+  std::vector<Pairs> found;
+  for (std::vector<Pairs> &group : groups) {
+    DenseSet<Value> replaced, seen;
+    for (Pairs &pairs : group)
+      replaced.insert(pairs.outputs.begin(), pairs.outputs.end());
+    if (!findSurvivor(group.front().algebra->getTerm(group.front().raw).tensor, replaced, seen))
+      llvm::move(group, std::back_inserter(found));
+  }
+  return found;
+}
+
 static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Miss> &misses) {
   std::vector<Group> groups;
   for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
@@ -139,10 +166,13 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   }
   // Numbers are of the program as it was: match all of it first.
   llvm::erase_if(groups, [&](Group &group) { return !isWhole(group, numbering, misses); });
+  std::vector<Pairs> pairs = findPairs(block, numbering);
   Replacements replacements;
   for (Group &group : groups)
     raiseGroup(group, replacements);
-  return !groups.empty();
+  for (Pairs &one : pairs)
+    emitPairs(one, replacements);
+  return !groups.empty() || !pairs.empty();
 }
 
 namespace {
@@ -155,7 +185,7 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
       Numbering numbering(func);
       SmallVector<Block *> blocks;
       func.walk([&](Block *block) {
-        if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp>))
+        if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::ReduceOp>))
           blocks.push_back(block);
       });
       std::vector<Miss> misses;

@@ -284,7 +284,7 @@ PolyId Reader::leaf(Value value, const Layout &layout) {
 }
 
 PolyId Reader::read(Value value, const Layout &layout) {
-  std::string key = std::to_string(numbering.of(value)) + ':' + keyOf(layout, true);
+  std::string key = std::to_string(numbering.of(value)) + (verbatim ? '=' : ':') + keyOf(layout, true);
   if (auto it = known.find(key); it != known.end())
     return it->second;
   ++depth;
@@ -426,6 +426,19 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
     return leaf(op->getResult(0), layout);
   if (long_dim < 0)
     return read(input, inner);
+  // Something of each pair, summed over depth: squared distances.
+  DimSet dims = dimsIn(layout);
+  if (isSum && (dims & keyDims) && (dims & rowDims) && !verbatim) {
+    inner[long_dim] = {kFirstBoundDim};
+    sizes[kFirstBoundDim] = type.getDimSize(long_dim);
+    verbatim = true;
+    PolyId summed = read(input, inner);
+    verbatim = false;
+    Term term{TermKind::PairSum};
+    term.arguments = {summed};
+    term.dims = algebra.dimsOf(summed) & ((DimSet(1) << kFirstBoundDim) - 1);
+    return algebra.term(std::move(term));
+  }
   if (llvm::popcount(keyDims) != 1 || (dimsIn(layout) & keyDims) ||
       type.getDimSize(long_dim) != sizes[llvm::countr_zero(keyDims)])
     return leaf(op->getResult(0), layout);
@@ -465,6 +478,8 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     term.type = type;
     return algebra.term(std::move(term));
   };
+  if (verbatim && algebra.dimsOf(arguments[0]) != 0 && !isa<stablehlo::ConvertOp>(op))
+    return function();
   bool isFinite = llvm::none_of(arguments, [&](PolyId id) { return hasInfinity(algebra.get(id)); });
   if (isa<stablehlo::MaxOp>(op) && isFloat) {
     if (constant(0) == -INFINITY)

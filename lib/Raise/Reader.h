@@ -82,6 +82,8 @@ private:
   DimSet keyDims, rowDims;
   std::map<std::string, PolyId> known;
   unsigned depth = 0;
+  /// Set while what is summed over depth is read: differences stay differences.
+  bool verbatim = false;
 };
 
 /// The iteration dims of a layout.

@@ -1,0 +1,21 @@
+//===- Passes.h - Passes of the Raise room ----------------------*- C++ -*-===//
+#ifndef SHARDC_RAISE_PASSES_H
+#define SHARDC_RAISE_PASSES_H
+
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace shardc {
+
+/// Softmax attention and its gradient to spmd.all_pairs and
+/// spmd.attention_backward (`--spmd-raise`).
+void buildRaisePipeline(mlir::OpPassManager &pm);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "shardc/Raise/Passes.h.inc"
+
+} // namespace shardc
+
+#endif // SHARDC_RAISE_PASSES_H

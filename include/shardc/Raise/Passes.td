@@ -1,0 +1,59 @@
+//===- Passes.td - Patterns to ops on all pairs ------------*- tablegen -*-===//
+#ifndef SHARDC_RAISE_PASSES_TD
+#define SHARDC_RAISE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
+  let summary = "Find attention, forward and backward, however it is written.";
+  let description = [{
+    Before: contractions, softmax and masks in StableHLO. After: `spmd.all_pairs softmax` and
+    `spmd.attention_backward` where no score would be left over. A remark says why something that
+    looks like attention is none. Never looks at shardings.
+
+    ```mlir
+    // before
+    %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+    %e = stablehlo.exponential %s : tensor<8x6xf32>
+    %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+    %p = stablehlo.divide %e, %b : tensor<8x6xf32>
+    %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+    // after
+    %o, %lse = spmd.all_pairs softmax %q, %k, %v maps [...] score {...} : (...) -> (tensor<8x3xf32>, tensor<8xf32>)
+    ```
+  }];
+  let options = [
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "A remark for each thing that looks like attention and is none.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
+  let summary = "Say in plain StableHLO what ops on all pairs compute.";
+  let description = [{
+    Before: `spmd.all_pairs softmax`, `spmd.attention_backward`, sums and extremes. After: contractions and elementwise ops
+    on whole score tensors. Refuses: tensors of unknown size.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect", "::shardc::chlo::ChloDialect"];
+}
+
+def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
+  let summary = "Recognise rolls and paddings that read the tensor itself.";
+  let description = [{
+    A roll arrives as two slices and a concatenation, a periodic, edge or mirrored padding as more of
+    them. Wherever a concatenation holds elements of one tensor in the order of such a padding, it
+    becomes `spmd.pad`. Slices of a padding become smaller paddings of what is padded: each reads its
+    own neighbourhood of the tensor, and no padded copy stands between.
+    ```mlir
+    %a = stablehlo.slice %x [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+    %b = stablehlo.slice %x [0:1] : (tensor<8xf32>) -> tensor<1xf32>
+    %r = stablehlo.concatenate %a, %b, dim = 0 : (tensor<7xf32>, tensor<1xf32>) -> tensor<8xf32>
+    // becomes
+    %r = spmd.pad wrap %x low = [-1] high = [1] : tensor<8xf32> -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+#endif // SHARDC_RAISE_PASSES_TD

@@ -1,0 +1,260 @@
+//===- MatchPairs.cpp - Neighbours and other sums of pairs ----------------===//
+//
+// A row of scores, each of one query and one key, of which the best are taken or
+// which is summed up. The score must be of a distance: a sum over depth of
+// something of both points, or a product with a number of each beside it
+// (|x|^2 - 2xy + |y|^2). Products alone are layers of networks.
+//
+//===----------------------------------------------------------------------===//
+#include "Match.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Support/ElementwiseTrait.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::raise;
+
+static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+static DimSet bit(unsigned dim) { return DimSet(1) << dim; }
+
+/// Below it, whole numbers are exact in f32.
+static constexpr int64_t kExact = int64_t(1) << 24;
+
+/// The direction in which `sort` puts elements, if its comparator is one comparison
+/// of its two arguments.
+static std::optional<bool> isAscending(stablehlo::SortOp sort) {
+  Block &body = sort.getComparator().front();
+  auto compare = body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  if (!compare || compare.getLhs() != body.getArgument(0) || compare.getRhs() != body.getArgument(1))
+    return std::nullopt;
+  switch (compare.getComparisonDirection()) {
+  case stablehlo::ComparisonDirection::LT: return true;
+  case stablehlo::ComparisonDirection::GT: return false;
+  default: return std::nullopt;
+  }
+}
+
+/// True if one of the few ops before `value` sums over a dim that `value` lacks: what
+/// distances are made of. Other sums need no closer look.
+static bool hasInnerSum(Value value) {
+  SmallVector<Value> worklist = {value};
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!worklist.empty() && seen.size() < 48) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<stablehlo::ReduceOp>(op) && typeOf(op->getOperand(0)) && typeOf(op->getOperand(0)).getRank() == typeOf(value).getRank() + 1)
+      return true;
+    if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+        isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op))
+      llvm::append_range(worklist, op->getOperands());
+  }
+  return false;
+}
+
+/// Fills in what `op` does with its rows; the dim of keys of its operand, or -1.
+static int64_t readSink(Operation *op, Pairs &pairs) {
+  auto type = op->getNumOperands() > 0 ? typeOf(op->getOperand(0)) : RankedTensorType();
+  if (!type || !type.hasStaticShape() || type.getRank() < 2 || !type.getElementType().isIntOrFloat())
+    return -1;
+  int64_t last = type.getRank() - 1;
+  if (auto topK = dyn_cast<chlo::TopKOp>(op)) {
+    if (!typeOf(op->getResult(1)).getElementType().isInteger(32))
+      return -1;
+    pairs.outputs = {op->getResult(0), op->getResult(1)};
+    pairs.count = typeOf(op->getResult(0)).getDimSize(last);
+    return last;
+  }
+  if (auto sort = dyn_cast<stablehlo::SortOp>(op)) {
+    std::optional<bool> ascending = isAscending(sort);
+    if (op->getNumOperands() != 1 || int64_t(sort.getDimension()) != last || !ascending || !op->getResult(0).hasOneUse())
+      return -1;
+    auto slice = dyn_cast<stablehlo::SliceOp>(*op->getResult(0).user_begin());
+    if (!slice || llvm::any_of(slice.getStartIndices(), [](int64_t i) { return i != 0; }) ||
+        llvm::any_of(slice.getStrides(), [](int64_t i) { return i != 1; }) ||
+        slice.getLimitIndices().drop_back() != type.getShape().drop_back())
+      return -1;
+    pairs.isNegated = *ascending;
+    pairs.outputs = {slice.getResult()};
+    pairs.count = slice.getLimitIndices().back();
+    return last;
+  }
+  auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
+  if (!reduce || op->getNumResults() != 1 || reduce.getDimensions().size() != 1 || !hasInnerSum(op->getOperand(0)))
+    return -1;
+  Block &body = reduce.getBody().front();
+  Operation *inside = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!inside || inside->getNumOperands() != 2 || !isa<BlockArgument>(inside->getOperand(0)) ||
+      !isa<BlockArgument>(inside->getOperand(1)) || inside->getOperand(0) == inside->getOperand(1))
+    return -1;
+  auto init = reduce.getInitValues()[0].getDefiningOp<stablehlo::ConstantOp>();
+  auto value = init ? dyn_cast<DenseElementsAttr>(Attribute(init.getValue())) : DenseElementsAttr();
+  if (!value || type.getElementType().isInteger(1))
+    return -1;
+  Attribute start = value.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(start);
+  if (isa<stablehlo::AddOp>(inside)) {
+    bool isZero = number ? number.getValue().isZero() : cast<IntegerAttr>(start).getValue().isZero();
+    if (!isZero)
+      return -1;
+    pairs.combine = spmd::PairCombine::Sum;
+  } else if (isa<stablehlo::MaxOp, stablehlo::MinOp>(inside)) {
+    bool isMax = isa<stablehlo::MaxOp>(inside);
+    if (!number || !number.getValue().isInfinity() || number.getValue().isNegative() != isMax)
+      return -1;
+    pairs.combine = isMax ? spmd::PairCombine::Max : spmd::PairCombine::Min;
+  } else {
+    return -1;
+  }
+  pairs.outputs = {op->getResult(0)};
+  return reduce.getDimensions()[0];
+}
+
+/// The two elements of pairs that `raw` sums over depth.
+static std::optional<std::pair<TermId, TermId>> elementsOf(const Pairs &pairs, const Term &raw) {
+  SmallVector<TermId> terms;
+  pairs.algebra->collectTerms(raw.arguments[0], terms);
+  std::optional<TermId> query, key;
+  for (TermId id : terms) {
+    const Term &term = pairs.algebra->getTerm(id);
+    if (term.kind == TermKind::Function)
+      continue;
+    if (term.kind != TermKind::Leaf || term.isBool || !(term.dims & bit(kDepth)))
+      return std::nullopt;
+    std::optional<TermId> &side = term.dims & bit(pairs.key) ? key : query;
+    if (side)
+      return std::nullopt;
+    side = id;
+  }
+  if (!query || !key)
+    return std::nullopt;
+  return std::pair(*query, *key);
+}
+
+/// True if every number in the score is whole and small, so that f32 holds it.
+static bool isWhole(const Pairs &pairs, PolyId poly, bool isSum) {
+  const Algebra &algebra = *pairs.algebra;
+  int64_t keys = pairs.reader->sizeOf(pairs.key);
+  return llvm::all_of(algebra.get(poly), [&](const Monomial &monomial) {
+    if (monomial.coefficient != double(int64_t(monomial.coefficient)) ||
+        std::abs(monomial.coefficient) * double(isSum ? keys : 1) >= double(kExact))
+      return false;
+    return llvm::all_of(monomial.factors, [&](auto &factor) {
+      const Term &term = algebra.getTerm(factor.first);
+      if (term.isBool)
+        return true;
+      if (isSum || factor.second != 1 || monomial.factors.size() != 1)
+        return false;
+      if (term.kind == TermKind::Position)
+        return pairs.reader->sizeOf(term.dim) * std::abs(monomial.coefficient) < double(kExact);
+      return term.kind == TermKind::Function && term.name == "stablehlo.select" && isWhole(pairs, term.arguments[1], false) &&
+             isWhole(pairs, term.arguments[2], false);
+    });
+  });
+}
+
+std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering) {
+  Pairs pairs;
+  pairs.op = op;
+  int64_t keyDim = readSink(op, pairs);
+  if (keyDim < 0)
+    return std::nullopt;
+  auto type = typeOf(op->getOperand(0));
+  std::vector<int64_t> sizes(64, 1);
+  Layout layout;
+  DimSet rowDims = 0;
+  unsigned next = 0;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    auto &parts = layout.emplace_back();
+    if (size == 1 && int64_t(dim) != keyDim)
+      continue;
+    if (next >= kFirstFeature)
+      return std::nullopt;
+    sizes[next] = size;
+    parts.push_back(next);
+    if (int64_t(dim) == keyDim)
+      pairs.key = next;
+    else
+      rowDims |= bit(next);
+    ++next;
+  }
+  if (!rowDims || sizes[pairs.key] == 1)
+    return std::nullopt;
+  for (auto [dim, parts] : llvm::enumerate(layout))
+    if (int64_t(dim) != keyDim)
+      pairs.rows.push_back(parts);
+  pairs.algebra = std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
+  pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes, bit(pairs.key), rowDims);
+  Algebra &algebra = *pairs.algebra;
+  pairs.score = pairs.reader->read(op->getOperand(0), layout);
+  if (pairs.reader->split)
+    return std::nullopt;
+
+  SmallVector<TermId> terms;
+  algebra.collectTerms(pairs.score, terms);
+  std::optional<TermId> raw;
+  bool hasQueryNumber = false, hasKeyNumber = false;
+  for (TermId id : terms) {
+    const Term &term = algebra.getTerm(id);
+    if (term.kind == TermKind::Dot || term.kind == TermKind::PairSum) {
+      if (raw || !term.tensor)
+        return std::nullopt;
+      raw = id;
+    }
+    if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey)
+      return std::nullopt;
+    if (term.kind == TermKind::Leaf && !(term.dims & bit(kDepth))) {
+      hasQueryNumber |= (term.dims & rowDims) && !(term.dims & bit(pairs.key));
+      hasKeyNumber |= (term.dims & bit(pairs.key)) && !(term.dims & rowDims);
+    }
+  }
+  if (!raw)
+    return std::nullopt;
+  pairs.raw = *raw;
+  Term term = algebra.getTerm(*raw);
+  if (term.kind == TermKind::Dot) {
+    if (!hasQueryNumber || !hasKeyNumber)
+      return std::nullopt;
+    auto dot = term.tensor.getDefiningOp<stablehlo::DotGeneralOp>();
+    if (!dot)
+      return std::nullopt;
+    auto [lhs, rhs] = pairs.reader->operandLayouts(dot, term.tensorLayout);
+    pairs.queryRoot = pairs.reader->rootOf(dot.getLhs(), lhs);
+    pairs.keyRoot = pairs.reader->rootOf(dot.getRhs(), rhs);
+    if (dimsIn(pairs.queryRoot.layout) & bit(pairs.key))
+      std::swap(pairs.queryRoot, pairs.keyRoot);
+  } else {
+    pairs.elements = elementsOf(pairs, term);
+    if (!pairs.elements)
+      return std::nullopt;
+    auto root = [&](TermId id) { return Root{algebra.getTerm(id).tensor, algebra.getTerm(id).tensorLayout}; };
+    pairs.queryRoot = root(pairs.elements->first);
+    pairs.keyRoot = root(pairs.elements->second);
+  }
+  DimSet queryDims = dimsIn(pairs.queryRoot.layout), keyDims = dimsIn(pairs.keyRoot.layout);
+  DimSet bound = ~(bit(kFirstBoundDim) - 1);
+  if (pairs.reader->split || (queryDims & bit(pairs.key)) || !(keyDims & bit(pairs.key)) ||
+      (queryDims & bound) != bit(kDepth) || (keyDims & bound) != bit(kDepth))
+    return std::nullopt;
+  for (const Root *root : {&pairs.queryRoot, &pairs.keyRoot})
+    if (!isa<FloatType>(typeOf(root->value).getElementType()))
+      return std::nullopt;
+  int64_t longest = 0;
+  for (unsigned dim = 0; dim < kFirstFeature; ++dim)
+    if ((queryDims & rowDims & ~keyDims & bit(dim)) && pairs.reader->sizeOf(dim) >= longest) {
+      longest = pairs.reader->sizeOf(dim);
+      pairs.query = dim;
+    }
+  if (pairs.query == kNoQuery)
+    return std::nullopt;
+  for (const auto &parts : pairs.rows)
+    for (unsigned part : parts)
+      if (part != pairs.query)
+        pairs.batch.push_back(part);
+  bool isFloat = isa<FloatType>(type.getElementType());
+  if (!isFloat && (!type.getElementType().isSignlessInteger() || !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
+    return std::nullopt;
+  if (isFloat && (type.getElementType().isF64() != typeOf(pairs.queryRoot.value).getElementType().isF64()))
+    return std::nullopt;
+  return pairs;
+}
