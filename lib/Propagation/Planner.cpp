@@ -13,8 +13,8 @@ using namespace shardc::propagation;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// What a meeting of the ranks costs, in bytes that a rank could have copied.
-static constexpr double kMeetingBytes = 1024;
+/// Of plans that move as many bytes the one with the fewest meetings of the ranks wins.
+static constexpr double kMeeting = 1.0 / 1024;
 /// Of more layouts than this no pair is looked at for one that leads to both.
 static constexpr size_t kMaxMet = 8;
 
@@ -32,7 +32,7 @@ static Costs costsOf(const Problem &problem, const TensorState &source, ArrayRef
     costs.emplace_back(1, 0);
     for (const TensorState &to : layouts) {
       double bytes = bytesMoved(problem, i == 0 ? source : layouts[i - 1], to);
-      costs.back().push_back(bytes > 0 ? bytes + kMeetingBytes * double(problem.numRanks()) : 0);
+      costs.back().push_back(bytes > 0 ? bytes + kMeeting : 0);
     }
   }
   return costs;
