@@ -603,7 +603,7 @@ LogicalResult SdyConverter::run() {
   return success();
 }
 
-/// Where the module does not say how many partitions it has: as many as its tiles.
+/// As many partitions as there are tiles.
 static int64_t countPartitions(ModuleOp module) {
   int64_t count = 1;
   AttrTypeWalker walker;
@@ -629,7 +629,8 @@ struct ConvertForeignShardingsPass final : shardc::impl::ConvertForeignShardings
     if (!module.getOps<sdy::MeshOp>().empty() || !module.getOps<spmd::MeshOp>().empty())
       return;
     auto partitions = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
-    int64_t count = partitions ? partitions.getInt() : countPartitions(module);
+    // A program lowered without devices says 1.
+    int64_t count = partitions && partitions.getInt() != 1 ? partitions.getInt() : countPartitions(module);
     if (count >= 1 && failed(HloConverter(module, count).run()))
       signalPassFailure();
   }

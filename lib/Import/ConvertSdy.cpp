@@ -250,9 +250,14 @@ static spmd::ShardingAttr annotationOf(Value value) {
 /// `value` with `sharding` asked for; itself where that says nothing new. What
 /// is asked to stay unreduced is summed where it is made.
 static Value constrain(OpBuilder &builder, Location loc, Value value, spmd::ShardingAttr sharding) {
-  if (sharding && !sharding.getPartial().empty())
-    sharding = spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), sharding.getDims(),
-                                       sharding.getReplicated(), {});
+  if (sharding && !sharding.getPartial().empty()) {
+    // Whoever reads it may be given its own part of the sum: its dims are open.
+    SmallVector<spmd::DimShardingAttr> dims;
+    for (spmd::DimShardingAttr dim : sharding.getDims())
+      dims.push_back(spmd::DimShardingAttr::get(sharding.getContext(), dim.getAxes(), dim.getSizes(), dim.getDynamicSizes(),
+                                                /*open=*/true, dim.getPriority()));
+    sharding = spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, {}, {});
+  }
   if (!sharding || cast<RankedTensorType>(value.getType()).getRank() == 0 || annotationOf(value) == sharding)
     return value;
   return spmd::ConstrainOp::create(builder, loc, value.getType(), value, sharding);

@@ -172,8 +172,11 @@ Value Emulator::join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes, V
 
 LogicalResult Emulator::emulate(ManualOp op, Lanes outer) {
   SmallVector<int64_t> axes;
+  // Along axes of a region around it each lane is one coordinate already.
+  SmallVector<StringAttr> outside = spmd::getManualAxes(op->getParentRegion());
   for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
-    axes.push_back(mesh.getAxisIndex(axis));
+    if (!llvm::is_contained(outside, axis))
+      axes.push_back(mesh.getAxisIndex(axis));
   std::vector<Lane> lanes;
   int64_t count = 1;
   for (int64_t axis : axes)

@@ -15,7 +15,7 @@ shardc::prepareProgram(std::unique_ptr<MemoryBuffer> buffer) {
     StringRef producer = text.drop_front(std::min<size_t>(5, text.size())).take_until([](char c) { return c == 0; });
     if (producer.starts_with("StableHLO_v") ||
         (producer.starts_with("MLIR") && producer != "MLIR" LLVM_VERSION_STRING))
-      return createStringError(name + ":1:1: error: unsupported: bytecode of " + producer.take_front(40) +
+      return createStringError(name + ":0:0: error: unsupported: bytecode of " + producer.take_front(40) +
                                ", as JAX serialises a program; expected text, or bytecode of shard-opt; "
                                "python3 -m shardc FILE writes it as text");
     return std::move(buffer);

@@ -73,12 +73,13 @@ def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Seque
 
     Raises: ValueError where the text has no @main, or fewer arguments or dims than ``cuts`` names.
     """
-    found = re.search(r"sdy\.mesh @(\w+|\"[^\"]*\")", text)
+    # JAX prints meshes without axes as well, which cut nothing.
+    found = re.search(r"sdy\.mesh @(\w+|\"[^\"]*\") = <\[\s*\"", text)
     if not found and not mesh:
         if cuts:
             raise ValueError("in_shardings name mesh axes, but the program has no mesh; give mesh={...}")
         return text
-    name = found.group(1) if found else "mesh"
+    name = found.group(1) if found else "mesh" if "@mesh " not in text else "shardc_mesh"
     if cuts:
         main = re.search(r"func\.func (?:public )?@main\(", text)
         if not main:

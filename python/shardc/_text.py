@@ -61,6 +61,8 @@ class Model:
             return _from_exported(model, args)
         if hasattr(model, "compiler_ir"):
             return _from_lowered(model)
+        if hasattr(model, "lower") and hasattr(model, "jaxpr"):
+            return _from_lowered(model.lower(lowering_platforms=("cpu",)))
         if callable(model):
             import jax
 
@@ -69,8 +71,6 @@ class Model:
             positions = getattr(getattr(jitted, "_jit_info", None), "static_argnums", None) or ()
             read.static = {number % len(args): args[number] for number in positions if -len(args) <= number < len(args)}
             return read
-        if hasattr(model, "lower") and hasattr(model, "jaxpr"):
-            return _from_lowered(model.lower(lowering_platforms=("cpu",)))
         raise UsageError(2, f"no model: {type(model).__name__}; expected a function, Lowered, Exported, bytes, "
                             "a file or text")
 
