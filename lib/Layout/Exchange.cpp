@@ -298,20 +298,126 @@ static std::vector<int64_t> owningAxes(const Exchange &exchange) {
   return result;
 }
 
+std::optional<int64_t> shardc::paddedSource(int64_t position, int64_t size,
+                                            Padding padding) {
+  if (position >= 0 && position < size)
+    return position;
+  if (size == 0)
+    return std::nullopt;
+  auto modulo = [&](int64_t period) {
+    int64_t rest = position % period;
+    return rest < 0 ? rest + period : rest;
+  };
+  switch (padding) {
+  case Padding::Constant:
+    return std::nullopt;
+  case Padding::Wrap:
+    return modulo(size);
+  case Padding::Edge:
+    return position < 0 ? 0 : size - 1;
+  case Padding::Reflect: {
+    if (size == 1)
+      return 0;
+    int64_t at = modulo(2 * size - 2);
+    return at < size ? at : 2 * size - 2 - at;
+  }
+  case Padding::Symmetric: {
+    int64_t at = modulo(2 * size);
+    return at < size ? at : 2 * size - 1 - at;
+  }
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// Positions of one dim that are read one after another.
+struct Segment {
+  Interval to;
+  int64_t from;
+};
+} // namespace
+
+/// What a dim's `needed` positions are read from, in order.
+static std::vector<Segment> segmentsOf(Interval needed, int64_t size,
+                                       Padding padding) {
+  Interval inside = intersect(needed, {0, size});
+  if (padding == Padding::Constant || inside == needed)
+    return inside.empty() ? std::vector<Segment>()
+                          : std::vector<Segment>{{inside, inside.begin}};
+  std::vector<Segment> segments;
+  for (int64_t at = needed.begin; at < needed.end; ++at) {
+    std::optional<int64_t> from = paddedSource(at, size, padding);
+    if (!from)
+      continue;
+    if (!segments.empty() && segments.back().to.end == at &&
+        segments.back().from + segments.back().to.size() == *from) {
+      ++segments.back().to.end;
+      continue;
+    }
+    segments.push_back({{at, at + 1}, *from});
+    // Inside the domain nothing is out of order: on to its end.
+    if (at >= 0 && at < size)
+      at = segments.back().to.end = std::min(needed.end, size), --at;
+  }
+  return segments;
+}
+
+/// Calls `visit` for every part of what `to` needs that lies in `owned`.
+static void forEachPart(const Exchange &exchange, const Box &owned, const Box &to,
+                        const std::function<void(Box box, Box source)> &visit) {
+  Box common = intersectBoxes(owned, to);
+  if (isEmpty(owned))
+    return;
+  std::vector<std::vector<Segment>> dims;
+  for (size_t dim = 0; dim < to.size(); ++dim)
+    dims.push_back({{common[dim], common[dim].begin}});
+  for (const DimExchange &dim : exchange.dims)
+    if (dim.padding != Padding::Constant) {
+      std::vector<Segment> &segments = dims[dim.dim];
+      segments = segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding);
+      for (Segment &segment : segments) {
+        int64_t shift = segment.to.begin - segment.from;
+        Interval read = intersect({segment.from, segment.from + segment.to.size()},
+                                  owned[dim.dim]);
+        segment = {{read.begin + shift, read.end + shift}, read.begin};
+      }
+    }
+  for (std::vector<Segment> &segments : dims) {
+    std::erase_if(segments, [](const Segment &segment) { return segment.to.empty(); });
+    if (segments.empty())
+      return;
+  }
+  std::vector<size_t> at(dims.size(), 0);
+  while (true) {
+    Box box, source;
+    for (size_t dim = 0; dim < dims.size(); ++dim) {
+      const Segment &segment = dims[dim][at[dim]];
+      box.push_back(segment.to);
+      source.push_back({segment.from, segment.from + segment.to.size()});
+    }
+    visit(std::move(box), std::move(source));
+    size_t dim = dims.size();
+    while (dim > 0 && ++at[dim - 1] == dims[dim - 1].size())
+      at[--dim] = 0;
+    if (dim == 0)
+      return;
+  }
+}
+
 std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
                                          int64_t rank) {
   Box needed = neededBox(exchange, rank);
   std::vector<Transfer> transfers;
+  std::vector<Box> served;
   auto receiveFrom = [&](int64_t peer) {
-    Box box = intersectBoxes(ownedBox(exchange, peer), needed);
-    if (isEmpty(box))
+    // Owned boxes are equal or disjoint: one owner of each serves.
+    Box owned = ownedBox(exchange, peer);
+    if (std::find(served.begin(), served.end(), owned) != served.end())
       return;
-    // Owned boxes are equal or disjoint, so whatever meets an earlier transfer
-    // is the same box again, from another owner.
-    for (const Transfer &transfer : transfers)
-      if (transfer.box == box)
-        return;
-    transfers.push_back({peer, std::move(box)});
+    forEachPart(exchange, owned, needed, [&](Box box, Box source) {
+      transfers.push_back({peer, std::move(box), std::move(source)});
+    });
+    served.push_back(std::move(owned));
   };
   receiveFrom(rank);
   for (int64_t peer :
@@ -335,9 +441,9 @@ std::vector<Transfer> shardc::sendsOf(const Exchange &exchange, int64_t rank) {
         return {};
       continue;
     }
-    Box box = intersectBoxes(owned, neededBox(exchange, peer));
-    if (!isEmpty(box))
-      transfers.push_back({peer, std::move(box)});
+    forEachPart(exchange, owned, neededBox(exchange, peer), [&](Box box, Box source) {
+      transfers.push_back({peer, std::move(box), std::move(source)});
+    });
   }
   return transfers;
 }

@@ -9,12 +9,16 @@ using namespace shardrt::test;
 using shardc::Box;
 using shardc::DimExchange;
 
-/// Runs `site` for `steps` steps on `mesh`; every rank compares what it needs
-/// with what global indices say. `split`: start and wait, and a margin of work
-/// between the two.
-static void checkExchange(const std::vector<int64_t> &mesh, Site site,
-                          int64_t steps = 3, uint64_t seed = 0,
-                          bool split = false) {
+/// Where the element of `box` with these global indices is in a dense buffer.
+static int64_t positionIn(const Box &box, const std::vector<int64_t> &index) {
+  int64_t position = 0;
+  for (size_t dim = 0; dim < box.size(); ++dim)
+    position = position * box[dim].size() + index[dim] - box[dim].begin;
+  return position;
+}
+
+static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
+                          int64_t steps, uint64_t seed, bool split) {
   site.exchange.meshShape = mesh;
   ASSERT_EQ(shardc::verifyExchange(site.exchange), "");
   TestWorld world(makeTable(mesh, {site}), seed);
@@ -33,7 +37,9 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
   int status = world.run(
       [&](shardrt_context *ctx) -> int {
         int64_t rank = shardrt_rank(ctx), now = step[rank]++;
-        Guarded &src = *sources[rank], &dst = *results[rank];
+        Guarded &dst = *results[rank];
+        Guarded &src = site.inPlace ? dst : *sources[rank];
+        Box needed = shardc::neededBox(site.exchange, rank);
         // The source changes at once after the step before: nobody may still
         // be reading it then.
         src.poison(static_cast<int>(now % 7));
@@ -41,6 +47,8 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
         const auto &shape = site.exchange.globalShape;
         forEachElement(shardc::ownedBox(site.exchange, rank),
                        [&](const auto &index, int64_t at) {
+                         if (site.inPlace)
+                           at = positionIn(needed, index);
                          writeElement(src.data() + at * bytes, bytes,
                                       linearIndex(index, shape), now);
                        });
@@ -56,7 +64,7 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
         if (result != 0)
           return result;
         int64_t bad = !src.intact() || !dst.intact();
-        forEachElement(shardc::neededBox(site.exchange, rank),
+        forEachElement(needed,
                        [&](const auto &index, int64_t at) {
                          std::byte expected[16] = {};
                          int64_t linear = linearIndex(index, shape);
@@ -78,6 +86,21 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
   EXPECT_EQ(stats.count, steps * world.ranks);
   EXPECT_EQ(stats.bytes_received,
             steps * bytes * shardc::elementsMoved(site.exchange));
+}
+
+/// Runs `site` for `steps` steps on `mesh`; every rank compares what it needs
+/// with what global indices say; once more in place where every rank keeps what
+/// it owns. `split`: start and wait, and a margin of work between the two.
+static void checkExchange(const std::vector<int64_t> &mesh, Site site,
+                          int64_t steps = 3, uint64_t seed = 0,
+                          bool split = false) {
+  runAndCompare(mesh, site, steps, seed, split);
+  for (const DimExchange &dim : site.exchange.dims)
+    for (size_t i = 0; i < dim.owned.size(); ++i)
+      if (!dim.needed[i].contains(dim.owned[i]))
+        return;
+  site.inPlace = true;
+  runAndCompare(mesh, site, steps, seed, split);
 }
 
 TEST(Exchange, HaloOfRows) {

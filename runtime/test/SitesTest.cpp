@@ -76,8 +76,8 @@ TEST(Sites, EveryTruncationIsRefused) {
 
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
-  sites.words[1] = 2;
-  EXPECT_EQ(decode(sites), "site table has format version 2, expected 1: "
+  sites.words[1] = sitesVersion + 1;
+  EXPECT_EQ(decode(sites), "site table has format version 3, expected 2: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

@@ -10,11 +10,27 @@
 
 #include "shardc/Layout/Interval.h"
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace shardc {
+
+/// What stands outside a dim of `size` elements, at positions below 0 and from
+/// `size` on.
+enum class Padding : uint8_t {
+  Constant,  ///< one value, the same everywhere
+  Wrap,      ///< the dim again: a periodic domain
+  Edge,      ///< the nearest element
+  Reflect,   ///< mirrored at the outermost element, which is not repeated
+  Symmetric, ///< mirrored beyond it: the outermost element comes twice
+};
+
+/// The element of a dim of `size` elements that stands at `position`; nullopt
+/// where a constant stands, or where there is no element at all.
+std::optional<int64_t> paddedSource(int64_t position, int64_t size,
+                                    Padding padding);
 
 /// One dim of an exchange. Both tables have one entry for each coordinate along
 /// `axes` (mesh axis numbers, major to minor; row-major order of coordinates).
@@ -23,6 +39,8 @@ struct DimExchange {
   std::vector<int64_t> axes;
   std::vector<Interval> owned;
   std::vector<Interval> needed; ///< May reach outside [0, dim size).
+  Padding padding = Padding::Constant; ///< what stands there
+  bool operator==(const DimExchange &) const = default;
 };
 
 /// An exchange of one tensor. Ranks are numbered row-major over `meshShape`.
@@ -42,10 +60,11 @@ struct Exchange {
 using Box = std::vector<Interval>;
 
 /// A copy into the needed box of one rank out of the owned box of `peer` (which
-/// may be the rank itself). `box` is in global indices, never empty.
+/// may be the rank itself), never empty, in global indices.
 struct Transfer {
   int64_t peer = 0;
-  Box box;
+  Box box;    ///< where it goes
+  Box source; ///< what is read: `box` itself, but for padding
 };
 
 /// Returns an empty string, or what is wrong: table lengths, dims or axes out
@@ -65,7 +84,8 @@ Box ownedBox(const Exchange &exchange, int64_t rank);
 Box neededBox(const Exchange &exchange, int64_t rank);
 
 /// What `rank` copies, from itself first and then from its peers by rank, at
-/// most one box from each. The boxes are disjoint and cover needed ∩ domain.
+/// most one box from each but for padding. The boxes are disjoint and cover what
+/// is needed, but for what a constant fills.
 /// Peers differ from `rank` only along axes along which an owned table varies:
 /// copies along other axes each serve their own. Where several of them own the
 /// same box, the rank itself or else the lowest serves it.

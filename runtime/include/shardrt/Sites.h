@@ -23,19 +23,29 @@
 //   3               Reduction
 //   4               name: a string ("%12 of stablehlo.convolution", …)
 //   5               location: a string ("unet.py:84:11")
-//   6               number of group axes, g
-//   7               number of tensor dims, r
-//   8               number of exchanged dims, d
-//   9 .. 9+g        group axes: those that all_reduce and reduce_scatter sum
+//   6               1 if the exchange is in place, else 0
+//   7               number of group axes, g
+//   8               number of tensor dims, r
+//   9               number of exchanged dims, d
+//   10 .. 10+g      group axes: those that all_reduce and reduce_scatter sum
 //   over
 //   .. +r           global shape
 //   .. then d times:
 //     0             dim
-//     1             number of axes, a
-//     2 .. 2+a      axes, major to minor
+//     1             Padding: what is read outside the domain
+//     2             number of axes, a
+//     3 .. 3+a      axes, major to minor
 //     .. +1         entries, n: the product of the sizes of those axes
 //     .. +2n        owned: begin, end of each entry
 //     .. +2n        needed: begin, end of each entry
+//   .. then, of row_plan, gather_rows and scatter_rows:
+//     0             dim of the index vectors
+//     1             first addressed dim
+//     2             1 if gathers use the plan, + 2 if scatters do
+//     3             addressed dims, k
+//     4 .. 4+k      component of each
+//     .. +k         size of the slices of each
+//     .. then k times an exchanged dim, as above
 //
 // A string is the byte at which it starts in the blob, or -1 for none. Reading
 // is bounds-checked: a damaged table gives an error, never a wrong access.
@@ -57,7 +67,7 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 1;
+inline constexpr int64_t sitesVersion = 2;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
@@ -67,7 +77,10 @@ enum class SiteKind : int64_t {
   Exchange = 1,  ///< owned boxes to needed boxes (shardrt_exchange)
   AllReduce = 2, ///< combine over the group axes (shardrt_all_reduce)
   ReduceScatter =
-      3 ///< combine, each rank its needed box (shardrt_reduce_scatter)
+      3, ///< combine, each rank its needed box (shardrt_reduce_scatter)
+  RowPlan = 4,    ///< whose rows indices name (shardrt_plan_rows)
+  GatherRows = 5, ///< rows to those that ask (shardrt_gather_rows)
+  ScatterRows = 6 ///< updates to the owners of rows (shardrt_scatter_rows)
 };
 
 enum class Reduction : int64_t {
@@ -103,6 +116,25 @@ constexpr std::string_view reductionName(Reduction reduction) {
   return {};
 }
 
+/// Of row_plan, gather_rows and scatter_rows: how rows are addressed. For a plan
+/// the site's exchange is the tensor of indices, else the addressed tensor (with
+/// needed boxes that say nothing).
+struct RowSite {
+  /// Dim of the indices that holds the index vectors; their number of dims if
+  /// each is one number.
+  int64_t vectorDim = 0;
+  /// The addressed dims of a tensor of rows: as many from here as the plan has.
+  int64_t first = 0;
+  bool gathers = false, scatters = false; ///< who uses the plan
+  /// For each addressed dim the component of the index vectors that is its
+  /// start; -1 - d if it goes along with dim d of the indices.
+  std::vector<int64_t> components;
+  std::vector<int64_t> slices; ///< how many rows from the start on
+  /// Each addressed dim: the rows that each coordinate owns; what it needs of
+  /// each slice, counted from its start.
+  std::vector<shardc::DimExchange> dims;
+};
+
 /// One communication op. For all_reduce `exchange` holds the mesh alone: how
 /// many elements are combined is said at the call.
 struct Site {
@@ -114,10 +146,15 @@ struct Site {
   Reduction reduction = Reduction::None;
   std::string name;     ///< the value or op that needs it; may be empty
   std::string location; ///< source location; may be empty
+  /// Of exchanges: source and destination are one buffer, which holds the needed
+  /// box; what the rank owns lies in it already, and only the rest is filled.
+  /// Every rank's needed box contains the one that it owns.
+  bool inPlace = false;
   /// Mesh axes that are combined over. Ranks that differ along these alone are
   /// one group and must own the same box.
   std::vector<int64_t> groupAxes;
   shardc::Exchange exchange;
+  RowSite rows;
 };
 
 /// All sites of a program and the mesh they are for.
@@ -177,13 +214,15 @@ inline EncodedSites encodeSites(const SiteTable &table) {
                  {static_cast<int64_t>(site.kind), stringAt(site.report),
                   static_cast<int64_t>(site.type),
                   static_cast<int64_t>(site.reduction), stringAt(site.name),
-                  stringAt(site.location), count(site.groupAxes),
+                  stringAt(site.location), site.inPlace ? 1 : 0,
+                  count(site.groupAxes),
                   count(exchange.globalShape), count(exchange.dims)});
     words.insert(words.end(), site.groupAxes.begin(), site.groupAxes.end());
     words.insert(words.end(), exchange.globalShape.begin(),
                  exchange.globalShape.end());
-    for (const shardc::DimExchange &dim : exchange.dims) {
+    auto write = [&](const shardc::DimExchange &dim) {
       words.push_back(dim.dim);
+      words.push_back(static_cast<int64_t>(dim.padding));
       words.push_back(count(dim.axes));
       words.insert(words.end(), dim.axes.begin(), dim.axes.end());
       words.push_back(count(dim.owned));
@@ -191,7 +230,20 @@ inline EncodedSites encodeSites(const SiteTable &table) {
         words.insert(words.end(), {interval.begin, interval.end});
       for (shardc::Interval interval : dim.needed)
         words.insert(words.end(), {interval.begin, interval.end});
-    }
+    };
+    for (const shardc::DimExchange &dim : exchange.dims)
+      write(dim);
+    if (site.kind < SiteKind::RowPlan)
+      continue;
+    const RowSite &rows = site.rows;
+    words.insert(words.end(),
+                 {rows.vectorDim, rows.first,
+                  (rows.gathers ? 1 : 0) + (rows.scatters ? 2 : 0),
+                  count(rows.dims)});
+    words.insert(words.end(), rows.components.begin(), rows.components.end());
+    words.insert(words.end(), rows.slices.begin(), rows.slices.end());
+    for (const shardc::DimExchange &dim : rows.dims)
+      write(dim);
   }
   words[2] = count(words);
   return out;
@@ -327,6 +379,7 @@ inline std::string decodeSites(std::span<const int64_t> words,
     site.reduction = static_cast<Reduction>(reader.next());
     site.name = stringAt(reader.next());
     site.location = stringAt(reader.next());
+    int64_t inPlace = reader.next();
     int64_t numGroupAxes = reader.nextCount(maxMeshAxes);
     int64_t numDims = reader.nextCount(maxTensorDims);
     int64_t numExchanged = reader.nextCount(maxTensorDims, 3);
@@ -335,18 +388,24 @@ inline std::string decodeSites(std::span<const int64_t> words,
              std::to_string(maxTensorDims) + " dims";
     if (!error.empty())
       return where + error;
-    if (site.kind < SiteKind::Exchange || site.kind > SiteKind::ReduceScatter)
+    if (site.kind < SiteKind::Exchange || site.kind > SiteKind::ScatterRows)
       return where + "kind " + std::to_string(static_cast<int64_t>(site.kind)) +
              " is unknown";
     if (elementBytes(site.type) == 0)
       return where + "element type " +
              std::to_string(static_cast<int64_t>(site.type)) + " is unknown";
     if (site.reduction < Reduction::None || site.reduction > Reduction::Xor ||
-        (site.reduction == Reduction::None) !=
-            (site.kind == SiteKind::Exchange))
+        (site.kind != SiteKind::ScatterRows &&
+         (site.reduction == Reduction::None) ==
+             (site.kind == SiteKind::AllReduce ||
+              site.kind == SiteKind::ReduceScatter)))
       return where + "reduction " +
              std::to_string(static_cast<int64_t>(site.reduction)) +
              " does not fit its kind";
+    if (inPlace != 0 && (inPlace != 1 || site.kind != SiteKind::Exchange))
+      return where + "says " + std::to_string(inPlace) +
+             " where an exchange in place says 1, and all else 0";
+    site.inPlace = inPlace == 1;
     site.groupAxes = reader.nextList(numGroupAxes);
     if (!reader.ok() || !detail::axesAreDistinct(site.groupAxes, numAxes))
       return where + "group axes are out of range or named twice";
@@ -359,14 +418,13 @@ inline std::string decodeSites(std::span<const int64_t> words,
         return where + "global shape is negative or too large";
       elements *= size == 0 ? 1 : size;
     }
-    uint64_t seenDims = 0;
-    for (int64_t d = 0; d < numExchanged; ++d) {
-      shardc::DimExchange dim;
-      dim.dim = reader.next();
-      if (!reader.ok() || dim.dim < 0 || dim.dim >= numDims ||
-          (seenDims >> dim.dim & 1))
-        return where + "exchanged dim is out of range or listed twice";
-      seenDims |= uint64_t(1) << dim.dim;
+    auto readTables = [&](shardc::DimExchange &dim,
+                          int64_t size) -> std::string {
+      int64_t padding = reader.next();
+      if (padding < 0 || padding > static_cast<int64_t>(shardc::Padding::Symmetric))
+        return where + "padding " + std::to_string(padding) + " of dim " +
+               std::to_string(dim.dim) + " is unknown";
+      dim.padding = static_cast<shardc::Padding>(padding);
       dim.axes = reader.nextList(reader.nextCount(maxMeshAxes));
       if (!reader.ok() || !detail::axesAreDistinct(dim.axes, numAxes))
         return where + "axes of dim " + std::to_string(dim.dim) +
@@ -382,7 +440,6 @@ inline std::string decodeSites(std::span<const int64_t> words,
       dim.needed = reader.nextIntervals(entries);
       for (int64_t e = 0; e < entries; ++e) {
         shardc::Interval owned = dim.owned[e], needed = dim.needed[e];
-        int64_t size = site.exchange.globalShape[dim.dim];
         if (!owned.empty() && (owned.begin < 0 || owned.end > size))
           return where + "owned interval reaches outside dim " +
                  std::to_string(dim.dim);
@@ -391,7 +448,38 @@ inline std::string decodeSites(std::span<const int64_t> words,
           return where + "needed interval of dim " + std::to_string(dim.dim) +
                  " is too large";
       }
-      site.exchange.dims.push_back(std::move(dim));
+      return {};
+    };
+    uint64_t seenDims = 0;
+    for (int64_t d = 0; d < numExchanged; ++d) {
+      shardc::DimExchange &dim = site.exchange.dims.emplace_back();
+      dim.dim = reader.next();
+      if (!reader.ok() || dim.dim < 0 || dim.dim >= numDims ||
+          (seenDims >> dim.dim & 1))
+        return where + "exchanged dim is out of range or listed twice";
+      seenDims |= uint64_t(1) << dim.dim;
+      if (std::string why = readTables(dim, site.exchange.globalShape[dim.dim]);
+          !why.empty())
+        return why;
+    }
+    if (site.kind >= SiteKind::RowPlan) {
+      RowSite &rows = site.rows;
+      rows.vectorDim = reader.next();
+      rows.first = reader.next();
+      int64_t uses = reader.next();
+      int64_t numRowDims = reader.nextCount(maxTensorDims, 6);
+      if (!reader.ok() || uses < 0 || uses > 3)
+        return where + "ends outside the table, or has rows of no kind";
+      rows.gathers = (uses & 1) != 0;
+      rows.scatters = (uses & 2) != 0;
+      rows.components = reader.nextList(numRowDims);
+      rows.slices = reader.nextList(numRowDims);
+      for (int64_t d = 0; d < numRowDims; ++d) {
+        shardc::DimExchange &dim = rows.dims.emplace_back();
+        dim.dim = reader.next();
+        if (std::string why = readTables(dim, maxExtent); !why.empty())
+          return why;
+      }
     }
     if (!reader.ok())
       return where + "ends outside the table";

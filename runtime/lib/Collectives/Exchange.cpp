@@ -66,6 +66,17 @@ bool shardrt::checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
 // Exchange
 //===----------------------------------------------------------------------===//
 
+/// An exchange in place has one buffer.
+static bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                       const void *src, const void *dst) {
+  if (!plan.inPlace || plan.dstBytes == 0 || src == dst)
+    return true;
+  ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) +
+                              ": exchanges in place, but source and "
+                              "destination are two buffers");
+  return false;
+}
+
 /// Fills `dst` and waits for the readers of `src`.
 static bool complete(shardrt_context &ctx, const SitePlan &plan,
                      const Ticket &ticket, const std::byte *src, std::byte *dst,
@@ -80,7 +91,8 @@ static bool complete(shardrt_context &ctx, const SitePlan &plan,
     const std::byte *data = nullptr;
     if (!comm.open(ticket, source.peer, data))
       return false;
-    runCopy(source.copy, data, dst);
+    for (const BoxCopy &copy : source.copies)
+      runCopy(copy, data, dst);
     comm.close(ticket, source.peer);
     return true;
   };
@@ -103,7 +115,8 @@ int shardrt::runExchange(shardrt_context &ctx, int64_t site, const void *src,
                          void *dst, const void *fill) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
   if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, dst,
-                             plan->dstBytes, /*inPlace=*/false))
+                             plan->dstBytes, plan->inPlace) ||
+      !checkPlace(ctx, site, *plan, src, dst))
     return ctx.comm->status();
   SiteTimer timer(ctx, site);
   timer.bytesReceived = plan->bytesReceived;
@@ -154,7 +167,8 @@ int shardrt::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
   const SitePlan &plan = ctx.plans[site];
   ctx.stats[site].overlap_ns += nowNs() - pending.startedNs;
   if (!checkBuffers(ctx, site, pending.src, plan.srcBytes, dst, plan.dstBytes,
-                    /*inPlace=*/false))
+                    plan.inPlace) ||
+      !checkPlace(ctx, site, plan, pending.src, dst))
     return ctx.comm->status();
   SiteTimer timer(ctx, site);
   timer.bytesReceived = plan.bytesReceived;

@@ -39,6 +39,8 @@ static int64_t checkedVolume(const Box &box) {
 }
 
 std::string shardrt::checkSite(const Site &site) {
+  if (site.kind >= SiteKind::RowPlan)
+    return checkRows(site);
   if (site.kind != SiteKind::Exchange &&
       !findCombiner(site.type, site.reduction))
     return std::string(reductionName(site.reduction)) + " of " +
@@ -54,6 +56,14 @@ std::string shardrt::checkSite(const Site &site) {
     Box needed = neededBox(exchange, rank);
     if (checkedVolume(needed) < 0)
       return "the needed box of rank " + std::to_string(rank) + " is too large";
+    if (site.inPlace) {
+      Box owned = ownedBox(exchange, rank);
+      for (size_t dim = 0; dim < domain.size(); ++dim)
+        if (!needed[dim].contains(owned[dim]))
+          return "rank " + std::to_string(rank) +
+                 " exchanges in place, but does not keep all that it owns in dim " +
+                 std::to_string(dim);
+    }
     if (site.kind != SiteKind::ReduceScatter)
       continue;
     for (size_t dim = 0; dim < domain.size(); ++dim)
@@ -74,20 +84,41 @@ static void sortUnique(std::vector<int64_t> &list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
+/// The box that the source buffer of `rank` holds.
+static Box sourceBox(const Site &site, int64_t rank) {
+  return site.inPlace ? neededBox(site.exchange, rank)
+                      : ownedBox(site.exchange, rank);
+}
+
 static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
   const Exchange &exchange = site.exchange;
-  Box owned = ownedBox(exchange, rank), needed = neededBox(exchange, rank);
-  for (const Box &box : outside(needed, domainOf(exchange)))
+  Box needed = neededBox(exchange, rank);
+  // Where a constant stands.
+  Box filled = domainOf(exchange);
+  for (const DimExchange &dim : exchange.dims)
+    if (dim.padding != Padding::Constant)
+      filled[dim.dim] = needed[dim.dim];
+  for (const Box &box : outside(needed, filled))
     plan.fills.push_back(planCopy(box, box, needed, plan.elementBytes));
   for (const Transfer &transfer : receivesOf(exchange, rank)) {
-    BoxCopy copy = planCopy(transfer.box, ownedBox(exchange, transfer.peer),
-                            needed, plan.elementBytes);
+    if (transfer.peer == rank && site.inPlace &&
+        transfer.box == transfer.source)
+      continue;
+    // In the coordinates of where it goes.
+    Box buffer = sourceBox(site, transfer.peer);
+    for (size_t dim = 0; dim < buffer.size(); ++dim) {
+      int64_t shift = transfer.box[dim].begin - transfer.source[dim].begin;
+      buffer[dim] = {buffer[dim].begin + shift, buffer[dim].end + shift};
+    }
+    BoxCopy copy = planCopy(transfer.box, buffer, needed, plan.elementBytes);
     if (transfer.peer == rank) {
       plan.own.push_back(std::move(copy));
       continue;
     }
     plan.bytesReceived += copy.bytes();
-    plan.sources.push_back({transfer.peer, std::move(copy)});
+    if (plan.sources.empty() || plan.sources.back().peer != transfer.peer)
+      plan.sources.push_back({transfer.peer, {}});
+    plan.sources.back().copies.push_back(std::move(copy));
   }
   // Starting with the next rank above, not all ranks read the same one first.
   auto above = std::find_if(plan.sources.begin(), plan.sources.end(),
@@ -141,7 +172,10 @@ SitePlan shardrt::planSite(const Site &site, int64_t rank) {
     std::erase(plan.readers, rank);
     return plan;
   }
-  plan.srcBytes = volumeOf(ownedBox(site.exchange, rank)) * plan.elementBytes;
+  plan.inPlace = site.inPlace;
+  plan.srcBytes = volumeOf(sourceBox(site, rank)) * plan.elementBytes;
+  if (site.kind >= SiteKind::RowPlan)
+    return plan;
   plan.dstBytes = volumeOf(neededBox(site.exchange, rank)) * plan.elementBytes;
   if (site.kind == SiteKind::Exchange)
     planExchange(site, rank, plan);

@@ -17,10 +17,10 @@
 namespace shardrt {
 
 struct SitePlan {
-  /// A box out of the buffer of `peer`.
+  /// Boxes out of the buffer of `peer`.
   struct Source {
     int64_t peer = 0;
-    BoxCopy copy;
+    std::vector<BoxCopy> copies;
   };
   /// A box that is combined out of the buffers of `ranks`, in this order.
   struct Part {
@@ -29,6 +29,7 @@ struct SitePlan {
   };
 
   SiteKind kind = SiteKind::Exchange;
+  bool inPlace = false; ///< source and destination are one buffer
   int64_t elementBytes = 0;
   int64_t srcBytes = 0; ///< not for all_reduce: the call says
   int64_t dstBytes = 0;
@@ -46,6 +47,9 @@ struct SitePlan {
   std::vector<Part> parts;     ///< reduce_scatter
   std::vector<int64_t> opened; ///< reduce_scatter: the others that are read
 };
+
+/// The same for sites about rows.
+std::string checkRows(const Site &site);
 
 /// What is wrong with `site`, whatever the rank; empty if nothing is.
 std::string checkSite(const Site &site);

@@ -432,3 +432,84 @@ TEST(VerifyExchange, FindsEveryGapAndOverlap) {
   }
   EXPECT_GT(refused, 500);
 }
+
+/// Each rank fills what it needs from what its transfers name; the contents are
+/// the numbers of the elements.
+static void checkPadding(Exchange exchange) {
+  ASSERT_EQ(verifyExchange(exchange), "");
+  int64_t moved = 0;
+  for (int64_t rank = 0; rank < ranksOf(exchange); ++rank) {
+    std::map<Indices, Indices> from;
+    for (const Transfer &transfer : receivesOf(exchange, rank)) {
+      Box owned = ownedBox(exchange, transfer.peer);
+      forEachElement(transfer.box, [&](const Indices &at) {
+        Indices source;
+        for (size_t dim = 0; dim < at.size(); ++dim)
+          source.push_back(at[dim] - transfer.box[dim].begin + transfer.source[dim].begin);
+        ASSERT_TRUE(holds(owned, source));
+        ASSERT_TRUE(from.try_emplace(at, source).second) << "filled twice";
+        moved += transfer.peer != rank;
+      });
+    }
+    forEachElement(neededBox(exchange, rank), [&](const Indices &at) {
+      Indices expected;
+      for (size_t dim = 0; dim < at.size(); ++dim) {
+        Padding padding = Padding::Constant;
+        for (const DimExchange &entry : exchange.dims)
+          if (entry.dim == int64_t(dim))
+            padding = entry.padding;
+        if (auto source = paddedSource(at[dim], exchange.globalShape[dim], padding))
+          expected.push_back(*source);
+      }
+      if (expected.size() < at.size()) {
+        ASSERT_FALSE(from.contains(at)) << "a constant stands here";
+        return;
+      }
+      ASSERT_TRUE(from.contains(at)) << "needed and not received";
+      ASSERT_EQ(from[at], expected);
+      from.erase(at);
+    });
+    ASSERT_TRUE(from.empty()) << "received and not needed";
+    size_t sends = 0;
+    for (const Transfer &transfer : receivesOf(exchange, rank))
+      sends += transfer.peer != rank;
+    for (int64_t peer = 0; peer < ranksOf(exchange); ++peer)
+      for (const Transfer &transfer : sendsOf(exchange, peer))
+        sends -= transfer.peer == rank;
+    ASSERT_EQ(sends, 0u) << "sends mirror receives";
+  }
+  ASSERT_EQ(elementsMoved(exchange), moved);
+}
+
+TEST(PaddedSource, IsWhatNumPySays) {
+  auto positions = [](Padding padding, int64_t size) {
+    Indices result;
+    for (int64_t at = -5; at < size + 5; ++at)
+      result.push_back(paddedSource(at, size, padding).value_or(-1));
+    return result;
+  };
+  // numpy.pad(numpy.arange(3), 5, mode).
+  EXPECT_EQ(positions(Padding::Wrap, 3), (Indices{1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}));
+  EXPECT_EQ(positions(Padding::Edge, 3), (Indices{0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(positions(Padding::Reflect, 3), (Indices{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
+  EXPECT_EQ(positions(Padding::Symmetric, 3), (Indices{1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
+  EXPECT_EQ(positions(Padding::Reflect, 1), Indices(11, 0));
+  EXPECT_EQ(paddedSource(-1, 0, Padding::Wrap), std::nullopt);
+}
+
+TEST(Exchange, PaddingReadsTheTensorItself) {
+  std::vector<Interval> rows = {{0, 3}, {3, 3}, {3, 4}, {4, 8}}, columns = {{0, 5}, {5, 7}};
+  for (Padding padding : {Padding::Wrap, Padding::Edge, Padding::Reflect, Padding::Symmetric})
+    for (Padding other : {Padding::Constant, Padding::Wrap, padding})
+      for (int64_t low : {-1, 0, 1, 9})
+        for (int64_t high : {0, 2, 11}) {
+          Exchange exchange = {{4, 2}, {8, 7, 2}, {}};
+          DimExchange first = {0, {0}, rows, {}, padding}, second = {1, {1}, columns, {}, other};
+          for (Interval interval : rows)
+            first.needed.push_back({interval.begin - low, interval.end + high});
+          for (Interval interval : columns)
+            second.needed.push_back({interval.begin - 1, interval.end + low});
+          exchange.dims = {first, second, {2, {}, {{0, 2}}, {{-1, 3}}, padding}};
+          checkPadding(exchange);
+        }
+}

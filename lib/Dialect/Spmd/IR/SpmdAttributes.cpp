@@ -391,9 +391,24 @@ Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                      [&] { return parseAxisName(parser, axes.emplace_back()); }) ||
       parser.parseColon() || parseIntervals(parser, owned) || parser.parseArrow() ||
-      parseIntervals(parser, needed) || parser.parseGreater())
+      parseIntervals(parser, needed))
     return {};
-  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes, owned, needed);
+  Padding padding = Padding::Constant;
+  if (failed(parser.parseOptionalGreater())) {
+    StringRef word;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return {};
+    std::optional<PaddingMode> mode = symbolizePaddingMode(word);
+    if (!mode) {
+      parser.emitError(place) << "expected wrap, edge, reflect or symmetric, got '" << word << '\'';
+      return {};
+    }
+    if (parser.parseGreater())
+      return {};
+    padding = static_cast<Padding>(*mode);
+  }
+  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes, owned, needed, padding);
 }
 
 static void printIntervals(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
@@ -410,12 +425,14 @@ void DimExchangeAttr::print(AsmPrinter &printer) const {
   printIntervals(printer, getOwned());
   printer << " -> ";
   printIntervals(printer, getNeeded());
+  if (getPadding() != Padding::Constant)
+    printer << ' ' << stringifyPaddingMode(static_cast<PaddingMode>(getPadding()));
   printer << '>';
 }
 
 LogicalResult DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                       int64_t dim, ArrayRef<StringAttr> axes,
-                                      ArrayRef<int64_t> owned, ArrayRef<int64_t> needed) {
+                                      ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, Padding) {
   if (dim < 0)
     return emitError() << "exchange has negative dim " << dim;
   if (owned.size() != needed.size() || owned.size() % 2 != 0)
@@ -439,12 +456,13 @@ DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh, const 
   SmallVector<int64_t> owned, needed;
   appendIntervals(exchange.owned, owned);
   appendIntervals(exchange.needed, needed);
-  return get(context, exchange.dim, axes, owned, needed);
+  return get(context, exchange.dim, axes, owned, needed, exchange.padding);
 }
 
 DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
   DimExchange exchange;
   exchange.dim = getDim();
+  exchange.padding = getPadding();
   for (StringAttr axis : getAxes())
     exchange.axes.push_back(mesh.getAxisIndex(axis.getValue()));
   for (size_t i = 0; i + 1 < getOwned().size(); i += 2) {

@@ -39,6 +39,13 @@ def Spmd_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values are co
   let cppNamespace = "::shardc::spmd";
 }
 
+/// As shardc::Padding; `constant` is `stablehlo.pad`.
+def Spmd_PaddingMode : I32EnumAttr<"PaddingMode", "what is read outside a tensor", [
+    I32EnumAttrCase<"Wrap", 1, "wrap">, I32EnumAttrCase<"Edge", 2, "edge">,
+    I32EnumAttrCase<"Reflect", 3, "reflect">, I32EnumAttrCase<"Symmetric", 4, "symmetric">]> {
+  let cppNamespace = "::shardc::spmd";
+}
+
 def Spmd_MeshAttr : Spmd_Attr<"Mesh", "mesh_shape"> {
   let summary = "Named axes with sizes, major to minor.";
   let description = "`<[\"x\"=4, \"y\"=2]>`: rank = x * 2 + y.";
@@ -126,11 +133,13 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
   let summary = "Along one dim: what each coordinate owns and what it needs.";
   let description = [{
     `<dim 2 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>`: half-open global intervals, one for
-    each coordinate along the axes. What lies outside the domain is filled.
+    each coordinate along the axes. What lies outside the domain is filled, or read where a last word
+    `wrap`, `edge`, `reflect` or `symmetric` says.
   }];
   let parameters = (ins "int64_t":$dim, ArrayRefParameter<"::mlir::StringAttr">:$axes,
                         ArrayRefParameter<"int64_t">:$owned,   // begin, end, begin, end ...
-                        ArrayRefParameter<"int64_t">:$needed);
+                        ArrayRefParameter<"int64_t">:$needed,
+                        DefaultValuedParameter<"Padding", "Padding::Constant">:$padding);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
