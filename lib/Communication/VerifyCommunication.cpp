@@ -216,7 +216,7 @@ static LogicalResult verifyFill(ExchangeOpInterface op,
   for (const DimExchange &dim : exchange.dims)
     for (auto [coordinate, needed] : llvm::enumerate(dim.needed))
       if (Interval domain = {0, exchange.globalShape[dim.dim]};
-          !domain.contains(needed))
+          dim.padding == Padding::Constant && !domain.contains(needed))
         return op->emitOpError()
                << "needs " << toString(needed) << " of dim " << dim.dim
                << " at coordinate " << coordinate << ", outside the domain "

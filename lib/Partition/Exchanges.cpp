@@ -185,13 +185,15 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
     for (Interval interval : dim.owned)
       size = std::max(size, interval.end);
     exchange.globalShape[dim.dim] = size;
-    for (Interval interval : dim.needed)
-      reachesOut |= !Interval{0, size}.contains(interval);
+    if (dim.padding == Padding::Constant)
+      for (Interval interval : dim.needed)
+        reachesOut |= !Interval{0, size}.contains(interval);
     exchange.dims.push_back(dim);
     attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
   ExchangeKind kind = classify(exchange);
-  if (kind == ExchangeKind::Local)
+  bool readsOutside = llvm::any_of(moving, [](const DimExchange &dim) { return dim.padding != Padding::Constant; });
+  if (kind == ExchangeKind::Local && !readsOutside)
     return emitLocal(builder, loc, tables, local, moving, fill);
 
   RankedTensorType result = neededType(type, moving);

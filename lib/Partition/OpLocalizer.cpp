@@ -116,7 +116,11 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
             interval = intersect(interval, {0, size});
         }
       }
-      dims.push_back(combineTables(mesh, dim, owned, needed));
+      if (tensor.padding != Padding::Constant)
+        needed = neededTable(map);
+      DimExchange &exchange = dims.emplace_back(combineTables(mesh, dim, owned, needed));
+      if (llvm::any_of(exchange.needed, [&](Interval interval) { return !Interval{0, size}.contains(interval); }))
+        exchange.padding = tensor.padding;
     }
     Value fill;
     if (tensor.fill == Fill::Zero || tensor.fill == Fill::Operand)

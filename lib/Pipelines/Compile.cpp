@@ -54,6 +54,7 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
 LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &options) {
   return run(module, [&](OpPassManager &pm) {
     buildImportStage(pm, options);
+    buildRaiseStage(pm, options);
     buildPropagateStage(pm, options);
     buildPartitionStage(pm, options);
     buildCommunicateStage(pm, options);
@@ -126,7 +127,9 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
 FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOptions &options) {
   auto start = std::chrono::steady_clock::now();
   CompiledProgram program;
-  if (failed(compileToLocal(module, options)))
+  StageOptions explained = options;
+  explained.origins = true;
+  if (failed(compileToLocal(module, explained)))
     return failure();
   program.metadata = describeProgram(module);
   program.metadata.arch = options.arch;

@@ -16,6 +16,7 @@
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Propagation/Passes.h"
+#include "shardc/Raise/Passes.h"
 #include "shardc/Rules/Register.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -34,6 +35,7 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
 
 void shardc::registerShardcPasses() {
   registerCommunicationPasses();
+  registerRaisePasses();
   registerImportPasses();
   registerShardcKernelGenPasses();
   registerLoweringPasses();

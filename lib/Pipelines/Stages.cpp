@@ -7,8 +7,10 @@
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Propagation/Passes.h"
+#include "shardc/Raise/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -22,10 +24,25 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   buildImportPipeline(pm, import);
 }
 
+void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
+  // What the sharded program is compared with is plain.
+  if (!options.noRaise && !options.unsharded) {
+    RaiseAllPairsPassOptions raise;
+    raise.explain = options.explain;
+    pm.addPass(createRaiseAllPairsPass(raise));
+  } else {
+    pm.addPass(createExpandAllPairsPass());
+  }
+  pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void shardc::buildPropagateStage(OpPassManager &pm, const StageOptions &options) {
   PropagationOptions propagation;
   propagation.noFallback = options.noFallback;
   propagation.explain = options.explain;
+  propagation.origins = options.origins;
   buildPropagationPipeline(pm, propagation);
 }
 
@@ -38,6 +55,10 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
 
 void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
+  pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
+  // Partial values are combined once, late, and together.
+  pm.addNestedPass<func::FuncOp>(createSinkReductionsPass());
+  pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
   // What is left travels while ranks do what does not wait for it.
   pm.addNestedPass<func::FuncOp>(createSplitExchangesPass());
   // The last word on communication: nothing after it may change its order.
@@ -52,11 +73,20 @@ void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) 
   pm.addPass(createCSEPass());
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
+  kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   buildCpuBufferPipeline(pm, kernels);
   pm.addPass(createCallRuntimePass());
   buildCpuToLLVMPipeline(pm, kernels);
   pm.addPass(createCheckStatusPass());
 }
+
+static llvm::cl::opt<bool> &explainFlag() {
+  static llvm::cl::opt<bool> flag(
+      "explain", llvm::cl::desc("Print, after the last pass, where each axis came from and why each communication op is there."));
+  return flag;
+}
+
+bool shardc::isExplainRequested() { return explainFlag(); }
 
 namespace {
 /// The options of every stage, on the command line.
@@ -68,6 +98,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
+  Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(true)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
 
   StageOptions get() const {
@@ -77,7 +108,9 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.sizes = sizes;
     options.unsharded = unsharded;
     options.noFallback = noFallback;
+    options.noRaise = noRaise;
     options.explain = explain;
+    options.origins = explain || isExplainRequested();
     options.arch = arch;
     return options;
   }
@@ -92,14 +125,16 @@ static void registerStage(StringRef name, StringRef description, StageBuilder bu
 }
 
 void shardc::registerStagePipelines() {
+  (void)explainFlag();
   registerStage("spmd-import", "JAX's StableHLO and sdy to one annotated function.", buildImportStage);
+  registerStage("spmd-raise", "Ops that say what patterns of ops mean.", buildRaiseStage);
   registerStage("spmd-propagate", "Give every value a sharding; conflicts become spmd.reshard.", buildPropagateStage);
   registerStage("spmd-partition", "Global shapes to local shapes, with the communication that is needed.", buildPartitionStage);
   registerStage("spmd-communicate", "Optimise communication and prove that it cannot deadlock.", buildCommunicateStage);
   registerStage("spmd-lower-cpu", "The local view to the LLVM dialect with runtime calls.", buildLowerCpuStage);
   registerStage("shardc-pipeline", "All stages, from JAX's text to the LLVM dialect.",
                 [](OpPassManager &pm, const StageOptions &options) {
-                  for (StageBuilder build : {buildImportStage, buildPropagateStage, buildPartitionStage,
+                  for (StageBuilder build : {buildImportStage, buildRaiseStage, buildPropagateStage, buildPartitionStage,
                                              buildCommunicateStage, buildLowerCpuStage})
                     build(pm, options);
                 });

@@ -195,10 +195,17 @@ static bool isLopsided(const Boundaries &source, const Boundaries &derived) {
   return double(derived.maxShardSize()) > fair + 1;
 }
 
+/// A roll, a shift: as many elements as before, each from somewhere near. Blocks
+/// stay where they are, and neighbours exchange what crosses.
+static bool isShift(const RuleView &view, const IndexMap &map, int64_t dimSize) {
+  return map.terms.size() == 1 && map.terms[0].coefficient == 1 && map.baseDilation == 1 &&
+         view.sizes[map.terms[0].factor] == dimSize;
+}
+
 Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
                                       MapKind kind, int64_t factor,
                                       const Boundaries &dim) {
-  if (kind == MapKind::Identity)
+  if (kind == MapKind::Identity || isShift(view, map, dim.size()))
     return dim;
   Boundaries derived = factorBoundaries(map, factor, dim, {view.sizes.data(), view.sizes.size()});
   if (isLopsided(dim, derived))
@@ -210,7 +217,7 @@ Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
                                       MapKind kind, int64_t factor,
                                       const Boundaries &bounds,
                                       int64_t dimSize) {
-  if (kind == MapKind::Identity)
+  if (kind == MapKind::Identity || isShift(view, map, dimSize))
     return bounds;
   Boundaries derived =
       dimBoundaries(map, factor, bounds, dimSize, {view.sizes.data(), view.sizes.size()});

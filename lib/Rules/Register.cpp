@@ -43,6 +43,10 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
         rules::attachWholeDims(context);
         rules::attachWindows(context);
       });
+  registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
+    rules::attachAllPairs(context);
+    rules::attachPad(context);
+  });
   registry.addExtension(
       +[](MLIRContext *context, solver::SolverDialect *) {
         rules::attachSolvers(context);

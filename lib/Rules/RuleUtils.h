@@ -135,6 +135,7 @@ void attach(mlir::MLIRContext *context) {
 
 // One function a family, each in the file of that name.
 void attachAddressing(mlir::MLIRContext *context);
+void attachAllPairs(mlir::MLIRContext *context);
 /// Rules alone: Partition makes the local forms.
 void attachCollectives(mlir::MLIRContext *context);
 void attachContractions(mlir::MLIRContext *context);
@@ -143,6 +144,7 @@ void attachElementwise(mlir::MLIRContext *context, llvm::StringRef dialect);
 void attachParts(mlir::MLIRContext *context);
 void attachReductions(mlir::MLIRContext *context);
 void attachReshape(mlir::MLIRContext *context);
+void attachPad(mlir::MLIRContext *context);
 void attachShapes(mlir::MLIRContext *context);
 /// Of the solver dialect.
 void attachSolvers(mlir::MLIRContext *context);

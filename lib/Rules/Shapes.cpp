@@ -100,6 +100,27 @@ static FailureOr<ShardingRule> reverseRule(stablehlo::ReverseOp op) {
   return rule;
 }
 
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+static FailureOr<ShardingRule> padRule(spmd::PadOp op) {
+  ShardingRule rule;
+  rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
+  rule.operands.push_back(rule.results[0]);
+  rule.operands[0].padding = static_cast<Padding>(op.getMode());
+  for (auto [map, low] : llvm::zip_equal(rule.operands[0].dims, op.getLow()))
+    map.offset = -low;
+  return rule;
+}
+
+/// All is done when the operand is there.
+static LocalResults localizePad(spmd::PadOp, Localization &localization) {
+  return SmallVector<Value>{localization.operands()[0]};
+}
+
+void rules::attachPad(MLIRContext *context) { attach<spmd::PadOp, padRule, localizePad>(context); }
+
 void rules::attachShapes(MLIRContext *context) {
   attach<stablehlo::BroadcastInDimOp, broadcastInDimRule,
          localizeBroadcastInDim>(context);

@@ -50,7 +50,9 @@ def npy(spec: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + body
 
 
-def show(path: str) -> None:
+def members(path: str) -> dict[str, tuple[dict, tuple]]:
+    """Return the header and the values of each member; no values of element types that struct has not."""
+    result = {}
     with zipfile.ZipFile(path) as archive:
         if bad := archive.testzip():
             sys.exit(f"bad checksum: {bad}")
@@ -64,8 +66,19 @@ def show(path: str) -> None:
             if kind in FORMATS:
                 size = struct.calcsize(FORMATS[kind])
                 values = struct.unpack(f"<{len(body) // size}{FORMATS[kind]}", body)
-            text = " ".join(f"{value:g}" for value in values[:16])
-            print(f"{name} {header['descr']} {header['shape']} {text}")
+            result[name] = (header, values)
+    return result
+
+
+def read(path: str) -> dict[str, list]:
+    """Return the values of each member, in row-major order."""
+    return {name.removesuffix(".npy"): list(values) for name, (_, values) in members(path).items()}
+
+
+def show(path: str) -> None:
+    for name, (header, values) in members(path).items():
+        text = " ".join(f"{value:g}" for value in values[:16])
+        print(f"{name} {header['descr']} {header['shape']} {text}")
 
 
 def main(arguments: list[str]) -> None:

@@ -70,6 +70,12 @@ public:
   /// Combines `partial`, of one shape on all ranks along `axes`, over these.
   virtual mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind,
                                 llvm::ArrayRef<int64_t> axes, llvm::StringRef why) = 0;
+  /// For ops of the spmd dialect: the mesh, and what each coordinate owns and
+  /// needs of dim `dim` of a tensor.
+  virtual mlir::FlatSymbolRefAttr meshName() { return {}; }
+  virtual spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned, const IntervalTable &needed) {
+    return {};
+  }
 };
 
 } // namespace shardc

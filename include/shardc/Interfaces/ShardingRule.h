@@ -17,6 +17,7 @@
 #define SHARDC_INTERFACES_SHARDINGRULE_H
 
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
 #include <optional>
 
@@ -46,6 +47,10 @@ struct Factor {
   /// Of Distributed factors: bytes that arrive at all ranks together when the
   /// local form communicates along it; what Decision weighs against a gather.
   double movedBytes = 0;
+  /// Of factors that travel, in place of that: bytes of the rows that the whole op
+  /// asks for or sends by index. More ranks that compute the same ask for more; a
+  /// rank that asks is sent each row once.
+  double askedBytes = 0;
   /// Of Distributed factors that operands or results alone have: factors that the
   /// other side may be cut along instead, the best first. An axis that would be
   /// lost across the op is kept along one of them.
@@ -64,6 +69,9 @@ enum class Fill {
 struct TensorRule {
   llvm::SmallVector<IndexMap, 4> dims;
   Fill fill = Fill::Never;
+  /// What is read outside instead; then the operand arrives padded in all dims,
+  /// cut or not.
+  Padding padding = Padding::Constant;
   int64_t fillOperand = -1;
 };
 

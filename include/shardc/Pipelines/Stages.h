@@ -23,17 +23,27 @@ struct StageOptions {
   bool unsharded = false;
   /// An op that would be gathered is an error.
   bool noFallback = false;
+  /// Attention and other patterns stay the ops that they are made of.
+  bool noRaise = true;
   /// Print where each sharding came from.
   bool explain = false;
+  /// Let reasons of communication name rules and annotations.
+  bool origins = false;
   /// What code is generated for (Translation/ObjectFile.h).
   std::string arch = "native";
 };
 
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
+/// Patterns of ops to ops that say what they mean.
+void buildRaiseStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPropagateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPartitionStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
+
+/// True where the command line has `--explain`. Then the stages note what `explain`
+/// of Analysis/Explain.h prints. Requires registerStagePipelines().
+bool isExplainRequested();
 
 /// Makes the stages known to the command line, and `--shardc-pipeline`, all of them.
 void registerStagePipelines();

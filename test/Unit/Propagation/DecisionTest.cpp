@@ -97,6 +97,21 @@ TEST(Decision, BlocksThatTravelMayShareAnAxis) {
   EXPECT_EQ(axesOf(decideFactors(problem, op)), "[0][0][]");
 }
 
+TEST(Decision, AShiftKeepsTheBoundaries) {
+  Problem problem = onMesh({2});
+  int64_t a = problem.addTensor({16}), b = problem.addTensor({16});
+  OpNode op;
+  int64_t element = op.rule.addFactor(16);
+  op.rule.operands = {TensorRule{{IndexMap{{{element, 1}}, -3, 1}}}};
+  op.rule.results = {TensorRule{{IndexMap::identity(element)}}};
+  op.operands = {a};
+  op.results = {b};
+  problem.annotate(a, 0, {0}, {4, 12});
+  problem.ops.push_back(op);
+  propagate(problem);
+  EXPECT_EQ(problem.tensors[b].dims[0].bounds.sizes(), (Sizes{4, 12}));
+}
+
 TEST(Decision, ReshapeMovesToWholeBlocks) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({4, 6}), b = problem.addTensor({24});

@@ -95,6 +95,29 @@ LogicalResult DilateOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// PadOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PadOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
+    return emitOpError() << "has input " << input << " and result " << result
+                         << ", expected the same element type and number of dims";
+  if (static_cast<int64_t>(getLow().size()) != input.getRank() || getHigh().size() != getLow().size())
+    return emitOpError() << "has " << getLow().size() << " low and " << getHigh().size() << " high amounts for "
+                         << input.getRank() << " dims";
+  for (int64_t i = 0; i < input.getRank(); ++i) {
+    int64_t size = input.getDimSize(i), padded = size + getLow()[i] + getHigh()[i];
+    if (padded != result.getDimSize(i))
+      return emitOpError() << "makes " << padded << " elements of the " << size << " in dim " << i << ", but its result has "
+                           << result.getDimSize(i);
+    if (size == 0 && padded != 0)
+      return emitOpError() << "pads dim " << i << ", which has no elements to read";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Exchanges
 //===----------------------------------------------------------------------===//
 
@@ -212,6 +235,9 @@ void RunSiteOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEff
     if (isa<BaseMemRefType>(operand.get().getType()))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
   for (OpOperand &operand : getInitsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType()))
+    if (isa<BaseMemRefType>(operand.get().getType())) {
+      if (getAccumulates())
+        effects.emplace_back(MemoryEffects::Read::get(), &operand);
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    }
 }

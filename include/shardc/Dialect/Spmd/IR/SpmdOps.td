@@ -92,6 +92,22 @@ def Spmd_DilateOp : Spmd_Op<"dilate", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Spmd_PadOp : Spmd_Op<"pad", [Pure]> {
+  let summary = "Read a tensor beyond its edges, where it stands again, mirrored, or as at its edge.";
+  let description = [{
+    result[i] = input[s(i - low)] in each dim; s is the identity inside the input and what `mode` says
+    outside. Negative amounts leave elements out; `low = [-1] high = [1]` with `wrap` is a roll by -1.
+    Raise makes it; Partition makes an exchange of it.
+    ```mlir
+    %1 = spmd.pad edge %0 low = [1, 0] high = [1, 0] : tensor<8x4xf32> -> tensor<10x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, Spmd_PaddingMode:$mode, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$mode $input `low` `=` $low `high` `=` $high attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Local view: communication
 //===----------------------------------------------------------------------===//
@@ -215,15 +231,17 @@ def Spmd_RunSiteOp : Spmd_Op<"run_site", [DestinationStyleOpInterface, AttrSized
   let summary = "Run one communication site into a destination.";
   let description = [{
     On tensors the result is `init`, overwritten; on buffers there is no result. With a token it is the second
-    half of an exchange that `spmd.start_site` began.
+    half of an exchange that `spmd.start_site` began, or a use of the plan that one made. `accumulates`: the
+    site changes some of what is in `init`.
     ```mlir
     %1 = spmd.run_site 3 ins(%0, %zero : tensor<8x4xf32>, tensor<f32>) outs(%init : tensor<10x4xf32>) -> tensor<10x4xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$site, Optional<I64>:$token, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits);
+  let arguments = (ins I64Attr:$site, Optional<I64>:$token, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits,
+                       UnitAttr:$accumulates);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $site (`after` $token^)? `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+    $site (`after` $token^)? `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` (`accumulates` $accumulates^)? attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }

@@ -1,0 +1,99 @@
+// RUN: shard-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(spmd-raise-padding))" | FileCheck %s
+
+// jnp.roll(x, 1).
+// CHECK-LABEL: func @roll
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>)
+// CHECK-NEXT: %[[R:.*]] = spmd.pad wrap %[[X]] low = [1, 0] high = [-1, 0] : tensor<8x4xf32> -> tensor<8x4xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @roll(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %a = stablehlo.slice %x [7:8, 0:4] : (tensor<8x4xf32>) -> tensor<1x4xf32>
+  %b = stablehlo.slice %x [0:7, 0:4] : (tensor<8x4xf32>) -> tensor<7x4xf32>
+  %r = stablehlo.concatenate %a, %b, dim = 0 : (tensor<1x4xf32>, tensor<7x4xf32>) -> tensor<8x4xf32>
+  return %r : tensor<8x4xf32>
+}
+
+// -----
+
+// Two rolls of one dim are one, of two dims as well.
+// CHECK-LABEL: func @rolls
+// CHECK-NEXT: spmd.pad wrap %{{.*}} low = [-2, 1] high = [2, -1]
+// CHECK-NEXT: return
+func.func @rolls(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %a = stablehlo.slice %x [1:8, 0:4] : (tensor<8x4xf32>) -> tensor<7x4xf32>
+  %b = stablehlo.slice %x [0:1, 0:4] : (tensor<8x4xf32>) -> tensor<1x4xf32>
+  %r = stablehlo.concatenate %a, %b, dim = 0 : (tensor<7x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+  %c = stablehlo.slice %r [0:8, 3:4] : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %d = stablehlo.slice %r [0:8, 0:3] : (tensor<8x4xf32>) -> tensor<8x3xf32>
+  %s = stablehlo.concatenate %c, %d, dim = 1 : (tensor<8x1xf32>, tensor<8x3xf32>) -> tensor<8x4xf32>
+  %e = stablehlo.slice %s [1:8, 0:4] : (tensor<8x4xf32>) -> tensor<7x4xf32>
+  %f = stablehlo.slice %s [0:1, 0:4] : (tensor<8x4xf32>) -> tensor<1x4xf32>
+  %t = stablehlo.concatenate %e, %f, dim = 0 : (tensor<7x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+  return %t : tensor<8x4xf32>
+}
+
+// -----
+
+// jnp.pad(x, (2, 1), mode="edge") as JAX prints it, and two windows of it.
+// CHECK-LABEL: func @edge
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+// CHECK-DAG: spmd.pad edge %[[X]] low = [2] high = [-2] : tensor<4xf32> -> tensor<4xf32>
+// CHECK-DAG: spmd.pad edge %[[X]] low = [-1] high = [1] : tensor<4xf32> -> tensor<4xf32>
+// CHECK-NOT: concatenate
+func.func @edge(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.slice %x [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<1xf32>) -> tensor<1x2xf32>
+  %2 = stablehlo.reshape %1 : (tensor<1x2xf32>) -> tensor<2xf32>
+  %3 = stablehlo.slice %x [3:4] : (tensor<4xf32>) -> tensor<1xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0] : (tensor<1xf32>) -> tensor<1x1xf32>
+  %5 = stablehlo.reshape %4 : (tensor<1x1xf32>) -> tensor<1xf32>
+  %6 = stablehlo.concatenate %2, %x, %5, dim = 0 : (tensor<2xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<7xf32>
+  %7 = stablehlo.slice %6 [0:4] : (tensor<7xf32>) -> tensor<4xf32>
+  %8 = stablehlo.slice %6 [3:7] : (tensor<7xf32>) -> tensor<4xf32>
+  return %7, %8 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @mirrored
+// CHECK: spmd.pad reflect %{{.*}} low = [2] high = [0] : tensor<4xf32> -> tensor<6xf32>
+// CHECK: spmd.pad symmetric %{{.*}} low = [0] high = [2] : tensor<4xf32> -> tensor<6xf32>
+func.func @mirrored(%x: tensor<4xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %0 = stablehlo.slice %x [1:3] : (tensor<4xf32>) -> tensor<2xf32>
+  %1 = stablehlo.reverse %0, dims = [0] : tensor<2xf32>
+  %2 = stablehlo.concatenate %1, %x, dim = 0 : (tensor<2xf32>, tensor<4xf32>) -> tensor<6xf32>
+  %3 = stablehlo.slice %x [2:4] : (tensor<4xf32>) -> tensor<2xf32>
+  %4 = stablehlo.reverse %3, dims = [0] : tensor<2xf32>
+  %5 = stablehlo.concatenate %x, %4, dim = 0 : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+  return %2, %5 : tensor<6xf32>, tensor<6xf32>
+}
+
+// -----
+
+// A window of a constant padding reads the tensor itself; one that holds the
+// constant alone stays.
+// CHECK-LABEL: func @constant
+// CHECK-SAME: (%[[X:.*]]: tensor<8xf32>
+// CHECK-DAG: stablehlo.pad %[[X]], %{{.*}}, low = [1], high = [-1], interior = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+// CHECK-DAG: stablehlo.slice %{{.*}} [0:1]
+func.func @constant(%x: tensor<8xf32>, %zero: tensor<f32>) -> (tensor<8xf32>, tensor<1xf32>) {
+  %0 = stablehlo.pad %x, %zero, low = [1], high = [1], interior = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  %1 = stablehlo.slice %0 [0:8] : (tensor<10xf32>) -> tensor<8xf32>
+  %2 = stablehlo.slice %0 [0:1] : (tensor<10xf32>) -> tensor<1xf32>
+  return %1, %2 : tensor<8xf32>, tensor<1xf32>
+}
+
+// -----
+
+// Other tensors, other orders, plain slices: nothing to raise.
+// CHECK-LABEL: func @others
+// CHECK-NOT: spmd.pad
+func.func @others(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<9xf32>, tensor<8xf32>, tensor<6xf32>) {
+  %0 = stablehlo.slice %y [7:8] : (tensor<8xf32>) -> tensor<1xf32>
+  %1 = stablehlo.concatenate %0, %x, dim = 0 : (tensor<1xf32>, tensor<8xf32>) -> tensor<9xf32>
+  %2 = stablehlo.slice %x [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+  %3 = stablehlo.concatenate %2, %2, dim = 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %4 = stablehlo.slice %x [1:3] : (tensor<8xf32>) -> tensor<2xf32>
+  %5 = stablehlo.slice %x [3:7] : (tensor<8xf32>) -> tensor<4xf32>
+  %6 = stablehlo.concatenate %4, %5, dim = 0 : (tensor<2xf32>, tensor<4xf32>) -> tensor<6xf32>
+  return %1, %3, %6 : tensor<9xf32>, tensor<8xf32>, tensor<6xf32>
+}
