@@ -59,6 +59,25 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def MergeHalosPass : Pass<"spmd-merge-halos", "::mlir::func::FuncOp"> {
+  let summary = "One halo exchange for all that read neighbours of a value.";
+  let description = [{
+    After: halo exchanges of one value in one block, whatever their directions and widths, are one exchange of the
+    hull of what they need, and slices of it, unless the hull is much larger than what one of them needs, or they
+    want different things outside the domain. A hull holds the own block.
+    ```mlir
+    // before
+    %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+    %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+    // after
+    %h = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    %n = tensor.extract_slice %h[2, 0] [8, 4] [1, 1] : tensor<10x4xf32> to tensor<8x4xf32>
+    %s = tensor.extract_slice %h[0, 0] [8, 4] [1, 1] : tensor<10x4xf32> to tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"> {
   let summary = "Move communication out of loops, and do the same communication once.";
   let description = [{
@@ -81,6 +100,57 @@ def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
+def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Combine partial values late, where less is to be combined.";
+  let description = [{
+    Before: an `spmd.all_reduce` right behind each op that reduces a cut dim. After: it stands behind the ops that are linear
+    in its result (transposes, reshapes, slices, sums over whole dims, factors that are the same on all ranks of the group)
+    where that costs less:
+    - two partial values are added: one combination of the sum;
+    - a loop adds a partial value to an accumulator in every turn: one combination behind the loop;
+    - another all_reduce of the same kind: one along all axes;
+    - every reader keeps the same part, which differs by rank: an `spmd.reduce_scatter`, and an all_reduce of the part along
+      axes of the group along which it does not differ. Slices are taken of the operands of elementwise ops to get there;
+    - what is combined has become smaller.
+    What is the same on all ranks of the group is not combined at all. Moves no communication into a loop or a branch.
+
+    ```mlir
+    // before
+    %g = spmd.all_reduce sum %partial along ["x"] on @mesh : tensor<16x8xf32>
+    %t = stablehlo.transpose %g, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
+    %mine = tensor.extract_slice %t[%offset, 0] [2, 16] [1, 1] : tensor<8x16xf32> to tensor<2x16xf32>
+    // after
+    %t = stablehlo.transpose %partial, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
+    %mine = spmd.reduce_scatter sum %t along ["x"] [<dim 0 along ["x"] : [0:8, 0:8, 0:8, 0:8] -> [0:2, 2:4, 4:6, 6:8]>]
+        on @mesh : tensor<8x16xf32> -> tensor<2x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Combine several small partial values in one reduction.";
+  let description = [{
+    After: all_reduces of one kind, element type and group in one block that do not need one another are one, of the values
+    side by side, where the last of them stood; what needs the first ones' results moves behind it. So a training step
+    reduces its gradients in a few meetings of the ranks. Only what is small travels so: copies of more cost more than a meeting.
+
+    ```mlir
+    // before
+    %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+    %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<2x3xf32>
+    // after
+    %f = stablehlo.reshape %b : (tensor<2x3xf32>) -> tensor<6xf32>
+    %c = stablehlo.concatenate %a, %f, dim = 0 : (tensor<4xf32>, tensor<6xf32>) -> tensor<10xf32>
+    %r = spmd.all_reduce sum %c along ["x"] on @mesh : tensor<10xf32>
+    ```
+  }];
+  let options = [
+    Option<"memberLimit", "member-limit", "int64_t", /*default=*/"65536", "Most bytes of a value that travels with others.">,
+    Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 #endif // SHARDC_COMMUNICATION_PASSES_TD

@@ -24,6 +24,27 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
+  let summary = "Let blocks lie where their margins are added.";
+  let description = [{
+    Before: buffers, with loop-carried ones in turns. An exchange that keeps the own block copies it into
+    its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
+    fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well.
+    ```mlir
+    %x = memref.alloc() : memref<8x4xf32>
+    linalg.generic ... outs(%x : memref<8x4xf32>)
+    %h = memref.alloc() : memref<10x4xf32>
+    spmd.run_site 0 ins(%x : memref<8x4xf32>) outs(%h : memref<10x4xf32>)
+    // becomes
+    %h = memref.alloc() : memref<10x4xf32>
+    %x = memref.subview %h[1, 0] [8, 4] [1, 1] : memref<10x4xf32> to memref<8x4xf32, strided<[4, 1], offset: 4>>
+    linalg.generic ... outs(%x : memref<8x4xf32, strided<[4, 1], offset: 4>>)
+    spmd.run_site 0 ins(%h : memref<10x4xf32>) outs(%h : memref<10x4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+}
+
 def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
   let summary = "Turn sites and lookups on buffers into calls of the runtime.";
   let description = [{

@@ -1,0 +1,439 @@
+//===- MarginsInPlace.cpp - A block lies where its margins are added ------===//
+//
+// An exchange that keeps the own block copies all of it for the sake of a few
+// rows. If the block is computed where the result of the exchange will lie, only
+// the margins are left to fill. What the exchange reads may be a buffer of its
+// own, or one that a loop carries from one iteration to the next.
+//
+// A block may move if nothing writes to it from when it is shown to others until
+// what the exchange made is read for the last time, if that is only read, and if
+// everything that uses the block takes a strided buffer.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardrt/Sites.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_MARGINSINPLACEPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+/// An exchange that could be in place.
+struct Candidate {
+  mutable RunSiteOp site;
+  mutable StartSiteOp start; ///< null if the exchange is one op
+  Operation *shown() const { return start ? start.getOperation() : site.getOperation(); }
+  Value block() const { return start ? start.getInput() : site.getInputs().front(); }
+  Value whole() const { return site.getInits().front(); }
+};
+} // namespace
+
+/// True if every rank keeps what it owns and some gain more.
+static bool growsOnly(const shardrt::Site &site) {
+  if (site.kind != shardrt::SiteKind::Exchange || site.inPlace)
+    return false;
+  bool grows = false;
+  for (const DimExchange &dim : site.exchange.dims)
+    for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed)) {
+      if (!needed.contains(owned))
+        return false;
+      grows |= !(owned == needed);
+    }
+  return grows;
+}
+
+//===----------------------------------------------------------------------===//
+// What is done with a buffer
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Use { None, Reads, Writes, Unknown };
+} // namespace
+
+/// What `operand`'s owner does with the buffer. Only ops that take any strides.
+static Use useOf(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (isa<memref::DimOp>(op))
+    return Use::None;
+  if (isa<memref::LoadOp>(op))
+    return Use::Reads;
+  if (isa<memref::StoreOp>(op))
+    return Use::Writes;
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return operand.get() == copy.getTarget() ? Use::Writes : Use::Reads;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return structured.isDpsInput(&operand) ? Use::Reads : Use::Writes;
+  return Use::Unknown;
+}
+
+/// Calls `visit` with every use of `buffer` and of parts of it; false if one is
+/// unknown or `visit` says so.
+static bool forEachUse(Value buffer, llvm::function_ref<bool(OpOperand &, Use)> visit) {
+  for (OpOperand &operand : buffer.getUses()) {
+    if (auto part = dyn_cast<memref::SubViewOp>(operand.getOwner())) {
+      if (!forEachUse(part.getResult(), visit))
+        return false;
+      continue;
+    }
+    if (!visit(operand, useOf(operand)))
+      return false;
+  }
+  return true;
+}
+
+/// True if the block may be part of the result as far as the exchange of
+/// `candidate` goes. `others` are exchanges of the same block, judged alike.
+static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
+  Block *body = candidate.site->getBlock();
+  Operation *site = candidate.site, *shown = candidate.shown(), *last = site;
+  // The result is only read, once it is there.
+  bool isRead = forEachUse(candidate.whole(), [&](OpOperand &operand, Use use) {
+    if (operand.getOwner() == site)
+      return operand.get() == candidate.whole();
+    Operation *reader = body->findAncestorOpInBlock(*operand.getOwner());
+    if (!reader || !site->isBeforeInBlock(reader))
+      return false;
+    if (last->isBeforeInBlock(reader))
+      last = reader;
+    return use == Use::None || use == Use::Reads;
+  });
+  if (!isRead || shown->getBlock() != body)
+    return false;
+  auto isAway = [&](Operation *op) {
+    Operation *place = body->findAncestorOpInBlock(*op);
+    return !place || place->isBeforeInBlock(shown) || last->isBeforeInBlock(place);
+  };
+  return forEachUse(candidate.block(), [&](OpOperand &operand, Use use) {
+    Operation *user = operand.getOwner();
+    if (user == site || user == candidate.start || user == body->getTerminator())
+      return true;
+    for (Candidate other : others)
+      if (user == other.start || (user == other.site && isAway(user)))
+        return true;
+    return use == Use::None || use == Use::Reads || (use == Use::Writes && isAway(user));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Moving
+//===----------------------------------------------------------------------===//
+
+/// Puts `buffer` in the place of `old`, but for uses that `keeps` names; parts of
+/// it get the type that follows.
+static void replaceBuffer(OpBuilder &builder, Value old, Value buffer,
+                          llvm::function_ref<bool(OpOperand &)> keeps = [](OpOperand &) { return false; }) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &operand : old.getUses())
+    if (operand.getOwner() != buffer.getDefiningOp() && !keeps(operand))
+      uses.push_back(&operand);
+  for (OpOperand *operand : uses) {
+    auto part = dyn_cast<memref::SubViewOp>(operand->getOwner());
+    if (!part) {
+      operand->set(buffer);
+      continue;
+    }
+    builder.setInsertionPoint(part);
+    MemRefType inferred = memref::SubViewOp::inferRankReducedResultType(
+        cast<MemRefType>(part.getType()).getShape(), cast<MemRefType>(buffer.getType()), part.getMixedOffsets(),
+        part.getMixedSizes(), part.getMixedStrides());
+    Value replaced = memref::SubViewOp::create(builder, part.getLoc(), inferred, buffer, part.getMixedOffsets(),
+                                               part.getMixedSizes(), part.getMixedStrides());
+    replaceBuffer(builder, part.getResult(), replaced);
+    part.erase();
+  }
+}
+
+/// Moves what `value` is computed from before `place`; false if it cannot.
+static bool hoist(Value value, Operation *place) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return cast<BlockArgument>(value).getOwner()->getParentOp()->isProperAncestor(place);
+  Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*place);
+  if (ancestor && op->isBeforeInBlock(ancestor))
+    return true;
+  if (op->getBlock() != place->getBlock() && !(ancestor == nullptr && place->getBlock()->findAncestorOpInBlock(*op)))
+    return false;
+  if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
+    return false;
+  for (Value operand : op->getOperands())
+    if (!hoist(operand, place))
+      return false;
+  op->moveBefore(place);
+  return true;
+}
+
+namespace {
+class Mover {
+public:
+  Mover(shardrt::SiteTable &table, MeshOp mesh, int64_t numInputs)
+      : table(table), mesh(mesh), numInputs(numInputs), builder(mesh.getContext()) {}
+
+  /// Each moves the block of the first candidate with all that exchange it, or
+  /// returns false.
+  bool moveBuffer(ArrayRef<Candidate> candidates);
+  bool moveCarried(ArrayRef<Candidate> candidates);
+
+private:
+  const Exchange &exchangeOf(Candidate candidate) { return table.sites[candidate.site.getSite()].exchange; }
+  /// True if all may be one buffer each, with the block at the same place.
+  bool areAlike(ArrayRef<Candidate> candidates);
+  /// Where the own block lies in the whole, dim by dim; created before `place`.
+  SmallVector<OpFoldResult> offsetsOf(Candidate candidate, Operation *place);
+  Value partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets, ValueRange dynamicSizes);
+  void makeInPlace(Candidate candidate, Value whole);
+
+  shardrt::SiteTable &table;
+  MeshOp mesh;
+  int64_t numInputs;
+  OpBuilder builder;
+};
+} // namespace
+
+bool Mover::areAlike(ArrayRef<Candidate> candidates) {
+  const Exchange &reference = exchangeOf(candidates.front());
+  return llvm::all_of(candidates, [&](Candidate candidate) {
+    const Exchange &exchange = exchangeOf(candidate);
+    auto sameTables = [](const auto &pair) {
+      const auto &[a, b] = pair;
+      return a.dim == b.dim && a.axes == b.axes && a.owned == b.owned && a.needed == b.needed;
+    };
+    auto whole = candidate.whole().template getDefiningOp<memref::AllocOp>();
+    return whole && whole->getBlock() == candidate.site->getBlock() &&
+           whole.getType() == candidates.front().whole().getType() && exchange.globalShape == reference.globalShape &&
+           exchange.dims.size() == reference.dims.size() &&
+           llvm::all_of(llvm::zip_equal(exchange.dims, reference.dims), sameTables) && mayMerge(candidate, candidates);
+  });
+}
+
+SmallVector<OpFoldResult> Mover::offsetsOf(Candidate candidate, Operation *place) {
+  builder.setInsertionPoint(place);
+  SmallVector<OpFoldResult> offsets(cast<MemRefType>(candidate.block().getType()).getRank(), builder.getIndexAttr(0));
+  for (const DimExchange &dim : table.sites[candidate.site.getSite()].exchange.dims) {
+    SmallVector<int64_t> first;
+    for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed))
+      first.push_back(owned.empty() ? 0 : owned.begin - needed.begin);
+    if (llvm::all_equal(first)) {
+      offsets[dim.dim] = builder.getIndexAttr(first.front());
+      continue;
+    }
+    SmallVector<StringRef> axes;
+    for (int64_t axis : dim.axes)
+      axes.push_back(mesh.getMesh().getAxisNames()[axis].getValue());
+    offsets[dim.dim] = LookupOp::create(builder, place->getLoc(), builder.getIndexType(), builder.getDenseI64ArrayAttr(first),
+                                        builder.getStrArrayAttr(axes), FlatSymbolRefAttr::get(mesh.getSymNameAttr()))
+                           .getResult();
+  }
+  return offsets;
+}
+
+Value Mover::partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets, ValueRange dynamicSizes) {
+  SmallVector<OpFoldResult> sizes, strides(block.getRank(), builder.getIndexAttr(1));
+  size_t next = 0;
+  for (int64_t size : block.getShape())
+    sizes.push_back(ShapedType::isDynamic(size) ? OpFoldResult(dynamicSizes[next++]) : builder.getIndexAttr(size));
+  return memref::SubViewOp::create(builder, whole.getLoc(), whole, offsets, sizes, strides);
+}
+
+/// The exchange reads and fills `whole`.
+void Mover::makeInPlace(Candidate candidate, Value whole) {
+  table.sites[candidate.site.getSite()].inPlace = true;
+  if (candidate.start)
+    candidate.start.getInputMutable().assign(whole);
+  candidate.site.getInputsMutable()[0].set(whole);
+  candidate.site.getInitsMutable()[0].set(whole);
+}
+
+/// The block is a buffer of its own, or what the function returns and a loop
+/// works on: that is copied in the end.
+bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
+  Candidate first = candidates.front();
+  Value block = first.block();
+  auto alloc = block.getDefiningOp<memref::AllocOp>();
+  auto output = dyn_cast<BlockArgument>(block);
+  Operation *place = alloc;
+  if (output) {
+    auto function = dyn_cast<func::FuncOp>(output.getOwner()->getParentOp());
+    if (!function || output.getArgNumber() < numInputs || first.site->getBlock() == output.getOwner() ||
+        !cast<MemRefType>(block.getType()).hasStaticShape())
+      return false;
+    place = &output.getOwner()->front();
+  }
+  if (!place || !areAlike(candidates))
+    return false;
+  auto whole = first.whole().getDefiningOp<memref::AllocOp>();
+  for (OpOperand &size : whole->getOpOperands()) {
+    // The size of the block itself is known where it is made.
+    auto dim = size.get().getDefiningOp<memref::DimOp>();
+    if (alloc && dim && dim.getSource() == block && dim.getConstantIndex())
+      size.set(alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(*dim.getConstantIndex())]);
+    if (!hoist(size.get(), place))
+      return false;
+  }
+  SmallVector<OpFoldResult> offsets = offsetsOf(first, place);
+  builder.setInsertionPoint(place);
+  Value moved = memref::AllocOp::create(builder, whole.getLoc(), whole.getType(), whole.getDynamicSizes(), whole.getAlignmentAttr());
+  Value part = partOf(moved, cast<MemRefType>(block.getType()), offsets, alloc ? ValueRange(alloc.getDynamicSizes()) : ValueRange());
+  SmallVector<memref::AllocOp> replaced;
+  for (Candidate candidate : candidates)
+    replaced.push_back(candidate.whole().getDefiningOp<memref::AllocOp>());
+  for (Candidate candidate : candidates)
+    makeInPlace(candidate, moved);
+  for (memref::AllocOp old : replaced) {
+    replaceBuffer(builder, old, moved);
+    old.erase();
+  }
+  replaceBuffer(builder, block, part);
+  if (alloc) {
+    alloc.erase();
+  } else {
+    Operation *end = output.getOwner()->getTerminator();
+    builder.setInsertionPoint(end);
+    memref::CopyOp::create(builder, end->getLoc(), part, block);
+  }
+  return true;
+}
+
+/// The block is a buffer that a loop carries and that changes places with
+/// others: all of these get margins.
+bool Mover::moveCarried(ArrayRef<Candidate> all) {
+  auto loop = dyn_cast<scf::ForOp>(all.front().site->getParentOp());
+  if (!loop)
+    return false;
+  auto numberOf = [&](Value value) -> std::optional<unsigned> {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != loop.getBody() || argument.getArgNumber() == 0)
+      return std::nullopt;
+    return argument.getArgNumber() - 1;
+  };
+  std::optional<unsigned> first = numberOf(all.front().block());
+  if (!first)
+    return false;
+  SmallVector<unsigned> group{*first};
+  for (size_t i = 0; i < group.size(); ++i) {
+    std::optional<unsigned> next = numberOf(loop.getYieldedValues()[group[i]]);
+    if (!next)
+      return false;
+    if (!llvm::is_contained(group, *next))
+      group.push_back(*next);
+  }
+  SmallVector<Candidate> candidates;
+  for (Candidate candidate : all)
+    if (std::optional<unsigned> number = numberOf(candidate.block()); number && llvm::is_contained(group, *number))
+      candidates.push_back(candidate);
+  auto type = cast<MemRefType>(all.front().whole().getType());
+  if (!type.hasStaticShape() || !areAlike(candidates))
+    return false;
+  auto yieldsOrRuns = [&](OpOperand &operand) {
+    return operand.getOwner() == loop.getBody()->getTerminator() || llvm::any_of(candidates, [&](Candidate candidate) {
+             return operand.getOwner() == candidate.site || operand.getOwner() == candidate.start;
+           });
+  };
+  auto isPlain = [&](Value buffer, llvm::function_ref<bool(OpOperand &)> isOther) {
+    return forEachUse(buffer, [&](OpOperand &operand, Use use) { return use != Use::Unknown || isOther(operand); });
+  };
+  for (unsigned number : group) {
+    auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
+    if (!alloc || alloc->getBlock() != loop->getBlock() || !alloc.getType().hasStaticShape() ||
+        alloc.getType() != loop.getInitArgs()[*first].getType() || llvm::count(loop.getInitArgs(), Value(alloc)) != 1 ||
+        !isPlain(alloc, [&](OpOperand &operand) { return operand.getOwner() == loop; }) ||
+        !isPlain(loop.getRegionIterArg(number), yieldsOrRuns) ||
+        !isPlain(loop.getResult(number), [](OpOperand &) { return false; }))
+      return false;
+  }
+
+  auto block = cast<MemRefType>(loop.getInitArgs()[*first].getType());
+  Operation *earliest = loop;
+  for (unsigned number : group)
+    if (Operation *alloc = loop.getInitArgs()[number].getDefiningOp(); alloc->isBeforeInBlock(earliest))
+      earliest = alloc;
+  SmallVector<OpFoldResult> offsets = offsetsOf(candidates.front(), earliest);
+  for (unsigned number : group) {
+    auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
+    builder.setInsertionPoint(alloc);
+    Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type, alloc.getAlignmentAttr());
+    Value part = partOf(whole, block, offsets, {});
+    loop.getInitArgsMutable()[number].set(whole);
+    replaceBuffer(builder, alloc, part);
+    alloc.erase();
+    // The terminator and the exchanges see all of it, the others the block.
+    BlockArgument argument = loop.getRegionIterArg(number);
+    argument.setType(type);
+    builder.setInsertionPointToStart(loop.getBody());
+    replaceBuffer(builder, argument, partOf(argument, block, offsets, {}), yieldsOrRuns);
+    loop.getResult(number).setType(type);
+    builder.setInsertionPointAfter(loop);
+    replaceBuffer(builder, loop.getResult(number), partOf(loop.getResult(number), block, offsets, {}));
+  }
+  for (Candidate candidate : candidates) {
+    auto whole = candidate.whole().getDefiningOp<memref::AllocOp>();
+    Value carried = candidate.block();
+    makeInPlace(candidate, carried);
+    replaceBuffer(builder, whole, carried);
+    whole.erase();
+  }
+  return true;
+}
+
+namespace {
+struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsInPlacePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
+    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
+    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
+    if (!words || !strings || meshes.size() != 1)
+      return;
+    shardrt::SiteTable table;
+    std::string error = shardrt::decodeSites(words.asArrayRef(), {reinterpret_cast<const char *>(strings.asArrayRef().data()), strings.asArrayRef().size()}, table);
+    if (!error.empty()) {
+      module.emitError() << "has damaged site tables: " << error;
+      return signalPassFailure();
+    }
+    auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
+    Mover mover(table, meshes.front(), inputs ? inputs.size() : 0);
+    llvm::MapVector<Value, SmallVector<Candidate>> byBlock;
+    module.walk([&](RunSiteOp op) {
+      int64_t number = op.getSite();
+      if (number < 0 || number >= static_cast<int64_t>(table.sites.size()) || !growsOnly(table.sites[number]))
+        return;
+      auto start = op.getToken() ? op.getToken().getDefiningOp<StartSiteOp>() : StartSiteOp();
+      if (static_cast<bool>(op.getToken()) == static_cast<bool>(start))
+        byBlock[Candidate{op, start}.block()].push_back({op, start});
+    });
+    bool changed = false;
+    llvm::MapVector<Operation *, SmallVector<Candidate>> byLoop;
+    for (auto &[block, candidates] : byBlock) {
+      if (mover.moveBuffer(candidates))
+        changed = true;
+      else
+        llvm::append_range(byLoop[candidates.front().site->getParentOp()], candidates);
+    }
+    for (auto &[loop, candidates] : byLoop)
+      while (!candidates.empty()) {
+        changed |= mover.moveCarried(candidates);
+        // Those that have moved are in place now.
+        candidates.erase(candidates.begin());
+        llvm::erase_if(candidates, [&](Candidate candidate) { return table.sites[candidate.site.getSite()].inPlace; });
+      }
+    if (!changed)
+      return;
+    shardrt::EncodedSites encoded = shardrt::encodeSites(table);
+    Builder builder(&getContext());
+    module->setAttr("spmd.site_words", builder.getDenseI64ArrayAttr(encoded.words));
+    module->setAttr("spmd.site_strings", builder.getDenseI8ArrayAttr(SmallVector<int8_t>(encoded.strings.begin(), encoded.strings.end())));
+  }
+};
+} // namespace
