@@ -170,8 +170,7 @@ static std::string checkLimits(ModuleOp module) {
     auto [op, depth] = pending.pop_back_val();
     if (depth > kMaxNesting)
       return "regions are nested deeper than " + std::to_string(kMaxNesting);
-    problem =
-        limits.check(op->getAttrDictionary().getAsOpaquePointer(), false);
+    problem = limits.check(op->getAttrDictionary().getAsOpaquePointer(), false);
     llvm::for_each(op->getResultTypes(), check);
     for (Region &region : op->getRegions())
       for (Block &block : region) {
@@ -278,13 +277,11 @@ static int answerTo = -1;
   for (StringRef program : programs) {
     llvm::SourceMgr sources;
     // A copy: the parser looks for the zero behind the text.
-    sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(program,
-                                             buffer.getBufferIdentifier()),
-        llvm::SMLoc());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
+                                   program, buffer.getBufferIdentifier()),
+                               llvm::SMLoc());
     ParserConfig config(&context);
-    OwningOpRef<ModuleOp> module =
-        parseSourceFile<ModuleOp>(sources, config);
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
     if (!module) {
       refused = true;
       continue;
@@ -327,10 +324,9 @@ static std::string describeEnd(int status, size_t bytes) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     return "reading it takes more than " +
            std::to_string(kSecondsOfReading + bytes / kMebibyte) + " s";
-  std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-                                        : "exit code " +
-                                              std::to_string(
-                                                  WEXITSTATUS(status));
+  std::string how = WIFSIGNALED(status)
+                        ? strsignal(WTERMSIG(status))
+                        : "exit code " + std::to_string(WEXITSTATUS(status));
   return "it crashes the parser (" + how + ")";
 }
 
@@ -357,8 +353,7 @@ shardc::readForeignProgram(MLIRContext &context,
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    return emitError(file) << "no pipe to read it through: "
-                           << strerror(errno);
+    return emitError(file) << "no pipe to read it through: " << strerror(errno);
   llvm::scope_exit closeEnd([&] { close(ends[0]); });
   // What is buffered would be written twice.
   llvm::outs().flush();
@@ -389,9 +384,8 @@ shardc::readForeignProgram(MLIRContext &context,
   case BeyondLimit:
     return emitError(file) << rest;
   default:
-    return emitError(file)
-           << "reading it takes more than "
-           << (768 + program.getBufferSize() / kMebibyte * 64)
-           << " MiB of memory";
+    return emitError(file) << "reading it takes more than "
+                           << (768 + program.getBufferSize() / kMebibyte * 64)
+                           << " MiB of memory";
   }
 }

@@ -524,8 +524,7 @@ static uint32_t extendChecksum(uint32_t checksum, ArrayRef<char> bytes) {
                  bytes.size());
 }
 
-Expected<NpyArray> NpzArchive::read(StringRef name,
-                                    uint64_t mostBytes) const {
+Expected<NpyArray> NpzArchive::read(StringRef name, uint64_t mostBytes) const {
   auto member = find_if(
       members, [&](const Member &candidate) { return candidate.name == name; });
   if (member == members.end())

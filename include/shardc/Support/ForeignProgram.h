@@ -1,4 +1,5 @@
-//===- ForeignProgram.h - Programs from files that are not trusted -*- C++ -*-===//
+//===- ForeignProgram.h - Programs from files that are not trusted -*- C++
+//-*-===//
 //
 // MLIR's readers are made for files that tools have written: damaged bytecode
 // crashes them or keeps them busy for ever, deep nesting ends their stack. So a
