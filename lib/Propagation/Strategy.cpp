@@ -81,6 +81,8 @@ private:
   void visitFactor(int64_t op, int64_t factor);
   /// Keeps axes that would be lost across `op` along the carriers of its factors.
   void carry(int64_t op);
+  /// Cuts one more dim of one side of `op`, the best of `carriers`, along `axis`.
+  void carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults, int64_t axis, int64_t origin);
   SmallVector<Source, 4> sourcesOf(int64_t op, int64_t factor) const;
   bool isUsedElsewhere(int64_t op, int64_t factor, int64_t axis) const;
   SmallVector<int64_t, 2> agreeOnAxes(int64_t op, int64_t factor,
@@ -204,53 +206,55 @@ void Propagator::visit(int64_t op) {
 
 void Propagator::carry(int64_t op) {
   const RuleView &view = views[op];
-  for (auto [number, factor] : llvm::enumerate(view.rule->factors)) {
-    if (factor.carriers.empty() || !view.canCut[number])
-      continue;
-    // Of the axes on one side, those that the other has not.
-    SmallVector<std::pair<int64_t, int64_t>> lost;
-    bool isOfResults = false;
+  for (auto [number, factor] : llvm::enumerate(view.rule->factors))
+    for (bool ofResults : {false, true}) {
+      // Of the axes on one side, those that the other has not.
+      if (factor.carriers.empty())
+        continue;
+      SmallVector<std::pair<int64_t, int64_t>> lost;
+      for (const Slot &slot : slots[op]) {
+        const DimState &dim = problem.tensors[slot.tensor].dims[slot.dim];
+        if (slot.view.factor == int64_t(number) && slot.isResult == ofResults && isVisible(dim))
+          for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
+            lost.push_back({axis, origin});
+      }
+      for (auto [axis, origin] : lost)
+        if (llvm::none_of(slots[op], [&, axis = axis](const Slot &slot) {
+              return slot.isResult != ofResults && problem.tensors[slot.tensor].dimOfAxis(axis) >= 0;
+            }))
+          carryAxis(op, factor.carriers, !ofResults, axis, origin);
+    }
+}
+
+void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults, int64_t axis, int64_t origin) {
+  const RuleView &view = views[op];
+  int64_t ranks = problem.meshSizes[axis];
+  // The first dim that gives every rank something; else the one that gives most.
+  const Slot *best = nullptr;
+  int64_t bestLength = 1;
+  for (int64_t carrier : carriers)
     for (const Slot &slot : slots[op]) {
-      const DimState &dim = problem.tensors[slot.tensor].dims[slot.dim];
-      if (slot.view.factor != int64_t(number) || !isVisible(dim))
+      const TensorState &tensor = problem.tensors[slot.tensor];
+      const DimState &dim = tensor.dims[slot.dim];
+      if (slot.view.factor != carrier || slot.isResult != toResults || !dim.open || !isVisible(dim) || dim.pinned ||
+          slot.view.kind == MapKind::Window || llvm::is_contained(tensor.locked, axis))
         continue;
-      isOfResults = slot.isResult;
-      for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
-        lost.push_back({axis, origin});
+      int64_t length = std::min(ranks, view.sizes[carrier] / std::max<int64_t>(1, dim.bounds.numShards()));
+      if (length > bestLength) {
+        best = &slot;
+        bestLength = length;
+      }
     }
-    auto isOtherSide = [&](const Slot &slot) { return slot.isResult != isOfResults; };
-    for (auto [axis, origin] : lost) {
-      int64_t ranks = problem.meshSizes[axis];
-      const Slot *best = nullptr;
-      int64_t bestLength = 1;
-      for (int64_t carrier : factor.carriers)
-        for (const Slot &slot : slots[op]) {
-          const TensorState &tensor = problem.tensors[slot.tensor];
-          if (slot.view.factor != carrier || !isOtherSide(slot) || slot.view.kind != MapKind::Identity)
-            continue;
-          const DimState &dim = tensor.dims[slot.dim];
-          if (!dim.open || !isVisible(dim) || llvm::is_contained(tensor.locked, axis))
-            continue;
-          // One that gives every rank something; of those that do not, the longest.
-          int64_t length = std::min(ranks, tensor.shape[slot.dim] / std::max<int64_t>(1, dim.bounds.numShards()));
-          if (length > bestLength) {
-            best = &slot;
-            bestLength = length;
-          }
-        }
-      bool isKept = llvm::any_of(slots[op], [&, axis = axis](const Slot &slot) {
-        return isOtherSide(slot) && problem.tensors[slot.tensor].dimOfAxis(axis) >= 0;
-      });
-      if (!best || isKept)
-        continue;
-      DimState &dim = problem.tensors[best->tensor].dims[best->dim];
-      dim.axes.push_back(axis);
-      dim.origins.push_back(origin);
-      dim.bounds = dim.bounds.refine(ranks);
-      for (int64_t user : usersOf[best->tensor])
-        enqueue(user);
-    }
-  }
+  if (!best)
+    return;
+  TensorState &tensor = problem.tensors[best->tensor];
+  DimState &dim = tensor.dims[best->dim];
+  Boundaries blocks = factorFromDim(view, *best->map, best->view.kind, best->view.factor, dim.bounds).refine(ranks);
+  dim.axes.push_back(axis);
+  dim.origins.push_back(origin);
+  dim.bounds = dimFromFactor(view, *best->map, best->view.kind, best->view.factor, blocks, tensor.shape[best->dim]);
+  for (int64_t user : usersOf[best->tensor])
+    enqueue(user);
 }
 
 SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {

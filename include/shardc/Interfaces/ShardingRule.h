@@ -51,9 +51,9 @@ struct Factor {
   /// asks for or sends by index. More ranks that compute the same ask for more; a
   /// rank that asks is sent each row once.
   double askedBytes = 0;
-  /// Of Distributed factors that operands or results alone have: factors that the
-  /// other side may be cut along instead, the best first. An axis that would be
-  /// lost across the op is kept along one of them.
+  /// Of factors whose cut may end at the op (a transformed dim, the minor part of a
+  /// merge): factors that the other side may be cut along instead, the best first.
+  /// An axis that would be lost across the op is kept along one of them.
   llvm::SmallVector<int64_t, 2> carriers;
 };
 

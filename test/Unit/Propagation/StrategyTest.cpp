@@ -242,3 +242,47 @@ TEST(Strategy, HalfADomainIsBalanced) {
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, half, 0), (Sizes{4, 4, 4, 4})); // not 8, 8, 0, 0
 }
+
+/// A transform of dim 1: cut before and after along different factors; what would be
+/// lost is kept along dim 0, or dim 1 itself where dim 0 is too short.
+static void addTransform(Problem &problem, int64_t from, int64_t to) {
+  ShardingRule rule;
+  int64_t batch = rule.addFactor(problem.tensors[from].shape[0]);
+  int64_t before = rule.addFactor(problem.tensors[from].shape[1], FactorKind::Distributed);
+  int64_t after = rule.addFactor(problem.tensors[to].shape[1], FactorKind::Distributed);
+  rule.factors[before].carriers = {batch, after};
+  rule.factors[after].carriers = {batch, before};
+  rule.operands.push_back({{IndexMap::identity(batch), IndexMap::identity(before)}});
+  rule.results.push_back({{IndexMap::identity(batch), IndexMap::identity(after)}});
+  addOp(problem, rule, {from}, to);
+}
+
+TEST(Strategy, LostAxesAreKeptAlongCarriers) {
+  Problem problem = onMesh({4});
+  int64_t a = problem.addTensor({8, 16}), spectrum = problem.addTensor({8, 9});
+  addTransform(problem, a, spectrum);
+  problem.annotate(a, 1, {0});
+  propagate(problem);
+  EXPECT_EQ(axesOf(problem, a), "[][0]");
+  EXPECT_EQ(axesOf(problem, spectrum), "[0][]");
+  EXPECT_EQ(sizesOf(problem, spectrum, 0), Sizes({2, 2, 2, 2}));
+}
+
+TEST(Strategy, TheFirstLongEnoughCarrierIsTaken) {
+  Problem problem = onMesh({4});
+  int64_t a = problem.addTensor({2, 16}), spectrum = problem.addTensor({2, 9});
+  addTransform(problem, a, spectrum);
+  problem.annotate(spectrum, 1, {0});
+  propagate(problem);
+  EXPECT_EQ(axesOf(problem, a), "[][0]");
+}
+
+TEST(Strategy, AnAxisThatTheOtherSideHasIsNotCarried) {
+  Problem problem = onMesh({4});
+  int64_t a = problem.addTensor({8, 16}), spectrum = problem.addTensor({8, 9});
+  addTransform(problem, a, spectrum);
+  problem.annotate(a, 1, {0});
+  problem.annotate(spectrum, 1, {0});
+  propagate(problem);
+  EXPECT_EQ(axesOf(problem, spectrum), "[][0]");
+}
