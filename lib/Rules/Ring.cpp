@@ -102,7 +102,7 @@ private:
 
   /// How each iteration dim lies while the steps run.
   SmallVector<IntervalTable> cuts;
-  bool byHeads = false;
+  bool isRecut = false; ///< other cuts than propagation's
   IntervalTable owned, queries;
   SmallVector<int64_t> merged, places;
   SmallVector<IntervalTable> steps;
@@ -141,8 +141,24 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization)
     cuts.push_back(localization.factorTable(dim));
   owned = cuts[keyDim];
   queries = cuts[queryDim];
-  for (int64_t axis : owned.axes)
-    (llvm::is_contained(queries.axes, axis) ? places : merged).push_back(axis);
+  // Along an axis that cuts something else as well every rank needs all keys.
+  for (int64_t axis : owned.axes) {
+    bool isShared = false;
+    for (int64_t dim = 0; dim < numDims; ++dim)
+      isShared |= dim != keyDim && llvm::is_contained(cuts[dim].axes, axis);
+    (isShared ? places : merged).push_back(axis);
+  }
+  auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
+  if (pairs && pairs.getCombine() == PairCombine::TopK && !merged.empty()) {
+    // Lists of the best do not add up: queries are cut instead, for the while.
+    SmallVector<int64_t> axes(queries.axes);
+    llvm::append_range(axes, merged);
+    queries = tableOf(axes, Boundaries::balanced(op.getDimSizes()[queryDim], countAlong(axes, mesh)));
+    cuts[queryDim] = queries;
+    places.assign(owned.axes.begin(), owned.axes.end());
+    merged.clear();
+    isRecut = true;
+  }
   // Tables over the axes of both, since the band looks at both.
   SmallVector<int64_t> axes(owned.axes);
   for (int64_t axis : queries.axes)
@@ -215,7 +231,8 @@ double Ring::countPairs(Interval rows, Interval keys) {
 
 std::optional<int64_t> Ring::chooseHeads() {
   bool hasValue = op->getNumOperands() > 2 && op.getFirstExtra() > 2;
-  if (places.size() != owned.axes.size() || queries.axes.size() != places.size() || length < 2 || !hasValue)
+  if (places.size() != owned.axes.size() || queries.axes.size() != places.size() || length < 2 || !hasValue ||
+      !llvm::all_of(places, [&](int64_t axis) { return llvm::is_contained(queries.axes, axis); }))
     return std::nullopt;
   ArrayRef<int64_t> mesh = localization.meshSizes();
   // Extras with queries and keys would be held whole.
@@ -267,7 +284,7 @@ std::optional<int64_t> Ring::chooseHeads() {
 }
 
 void Ring::cutHeads(int64_t dim) {
-  byHeads = true;
+  isRecut = true;
   int64_t size = op.getDimSizes()[dim];
   SmallVector<int64_t> axes(cuts[dim].axes);
   llvm::append_range(axes, places);
@@ -292,10 +309,13 @@ std::string Ring::why(int64_t step) {
 
 Piece Ring::operand(int64_t number) {
   Piece piece{localization.operands()[number], op.getMap(number), localization.operandTables(number)};
-  if (!byHeads)
+  if (!isRecut)
     return piece;
   SmallVector<IntervalTable> needed = tablesOf(piece.map, 0);
-  piece.value = localization.exchange(piece.value, piece.tables, needed, {}, "takes some heads with all queries and keys");
+  if (std::optional<unsigned> dim = keyOf(piece.map); dim && !owned.axes.empty())
+    needed[*dim] = piece.tables[*dim];
+  piece.value = localization.exchange(piece.value, piece.tables, needed, {},
+                                      owned.axes.empty() ? "takes some heads with all queries and keys" : "takes some queries");
   piece.tables = needed;
   return piece;
 }
@@ -303,11 +323,11 @@ Piece Ring::operand(int64_t number) {
 Value Ring::deliver(Value value, AffineMap from, int64_t number) {
   AffineMap to = op.getResultMap(number);
   RankedTensorType type = localization.resultType(number);
-  if (!byHeads)
+  if (!isRecut)
     return finish(value, from, to, type);
   SmallVector<IntervalTable> made = tablesOf(to, 0);
   value = finish(value, from, to, blockType(made, type.getElementType()));
-  value = localization.exchange(value, made, localization.resultTables(number), {}, "gives back rows of all heads");
+  value = localization.exchange(value, made, localization.resultTables(number), {}, owned.axes.empty() ? "gives back rows of all heads" : "gives back rows");
   return castTo(b, loc, value, type);
 }
 
@@ -537,9 +557,6 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
     state.push_back(ring.filled(maps.back(), 0, b.getI32IntegerAttr(std::numeric_limits<int32_t>::max())));
     break;
   }
-  if (combine == PairCombine::TopK && !ring.mergeAxes().empty())
-    return op.emitOpError() << "has keys cut along a mesh axis along which its queries are not; cut the queries too, or neither";
-
   // Joined before the first step, so that it may travel during that.
   std::optional<Piece> pair = hasValue ? ring.join(inputs[1], inputs[2]) : std::nullopt;
   for (int64_t step = 0; step < ring.countSteps(); ++step) {
@@ -614,6 +631,15 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
       return op.emitOpError() << "asks for the gradient of what scores are made of (result " << i << "), with keys cut; leave its keys whole";
     maps.push_back(map);
   }
+  // Blocks travel once more: those of the forward pass, kept until here, would be
+  // all keys and values on every rank.
+  if (ring.countSteps() > 1) {
+    SmallVector<Value> held{inputs[1].value, inputs[2].value, inputs[5].value};
+    SmallVector<Type> types = llvm::map_to_vector(held, [](Value value) { return value.getType(); });
+    auto barrier = stablehlo::OptimizationBarrierOp::create(b, loc, types, held);
+    inputs[1].value = barrier->getResult(0);
+    inputs[2].value = barrier->getResult(1);
+  }
   // Gradients of queries stay; those of keys and values are of one block.
   SmallVector<Value> total(op->getNumResults());
   for (unsigned i : {0u})
@@ -622,7 +648,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
     total[i] = ring.filled(maps[i], 0, 0.0);
   auto add = [&](Value &sum, Value term) {
     auto type = cast<RankedTensorType>(sum.getType());
-    sum = stablehlo::AddOp::create(b, loc, type, sum, castTo(b, loc, term, type));
+    sum = AccumulateOp::create(b, loc, castTo(b, loc, term, type), sum);
   };
   // What came back of the step before is added when this one is computed.
   SmallVector<Value, 2> arriving;
@@ -667,6 +693,9 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
       for (int64_t axis : ring.queryAxes())
         if (!maps[i].isFunctionOfDim(ring.keyDim) || !llvm::is_contained(ring.keysOwned().axes, axis))
           addAxes(axis);
+    // Whoever met a block has sent its share home.
+    if (maps[i].isFunctionOfDim(ring.keyDim))
+      llvm::erase_if(axes, [&](int64_t axis) { return llvm::is_contained(ring.keysOwned().axes, axis); });
     if (!axes.empty())
       value = localization.allReduce(value, ReductionKind::Sum, axes, "adds up gradients of what ranks share");
     results.push_back(ring.deliver(value, maps[i], i));

@@ -51,4 +51,18 @@ def Spmd_PairStepOp : Spmd_Op<"pair_step", [DestinationStyleOpInterface, AttrSiz
   let hasVerifier = 1;
 }
 
+def Spmd_AccumulateOp : Spmd_Op<"accumulate", [Pure, AllTypesMatch<["term", "sum", "result"]>]> {
+  let summary = "Add to a sum in its place.";
+  let description = [{
+    What arrives round after round is added when it is there: sums of plain additions would be taken at the
+    end, with all terms held until then.
+    ```mlir
+    %1 = spmd.accumulate %term into %sum : tensor<2x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$term, AnyRankedTensor:$sum);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$term `into` $sum attr-dict `:` type($result)";
+}
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
