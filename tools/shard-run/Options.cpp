@@ -43,6 +43,9 @@ static cl::opt<bool>
     noFallback("no-fallback",
                cl::desc("An op that would be gathered is an error"),
                cl::cat(category));
+static cl::opt<bool>
+    noRaise("no-raise", cl::desc("Leave attention as the ops it is made of"),
+            cl::init(shardc::StageOptions().noRaise), cl::cat(category));
 static cl::list<std::string>
     inputs("input",
            cl::desc("The next argument: @file.npy, 4x8xf32=0.5 or "
@@ -159,6 +162,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.sizes = join(sizes, ";");
   options.compile.stages.shapes = join(shapes, ";");
   options.compile.stages.noFallback = noFallback;
+  options.compile.stages.noRaise = noRaise;
   options.compile.stages.arch = arch;
   std::optional<int64_t> seedNumber, steps, timeoutMs, limit;
   Error numbers = joinErrors(

@@ -52,6 +52,9 @@ static cl::opt<bool>
     noFallback("no-fallback",
                cl::desc("An op that would be gathered is an error"),
                cl::cat(category));
+static cl::opt<bool>
+    noRaise("no-raise", cl::desc("Leave attention as the ops it is made of"),
+            cl::init(shardc::StageOptions().noRaise), cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 9 size "
               "limit, 77 declared unsupported\n");
@@ -147,6 +150,7 @@ static Error runTool() {
   options.stages.sizes = join(sizes, ";");
   options.stages.arch = arch;
   options.stages.noFallback = noFallback;
+  options.stages.noRaise = noRaise;
   if (Error error = readNumber(ranks, 1, 65536, options.ranks))
     return error;
   if (emit == "llvmir") {

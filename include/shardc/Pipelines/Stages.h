@@ -24,7 +24,7 @@ struct StageOptions {
   /// An op that would be gathered is an error.
   bool noFallback = false;
   /// Attention and other patterns stay the ops that they are made of.
-  bool noRaise = true;
+  bool noRaise = false;
   /// Print where each sharding came from.
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
