@@ -60,8 +60,12 @@ static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
   ShardingRule rule = pairsRule(self, /*isFeatureWhole=*/true);
   // Gradients of what scores are made of are whole along keys.
   for (unsigned i = 3; i < op->getNumResults(); ++i)
-    if (self.getResultMap(i).isFunctionOfDim(self.getKeyDim()))
-      rule.factors[self.getKeyDim()].kind = FactorKind::NeedReplication;
+    if (self.getResultMap(i).isFunctionOfDim(self.getKeyDim())) {
+      Factor &keys = rule.factors[self.getKeyDim()];
+      keys.kind = FactorKind::NeedReplication;
+      keys.travels = false;
+      keys.movedBytes = 0;
+    }
   return rule;
 }
 
