@@ -1,6 +1,6 @@
 """Run random attention programs through shardc, raised, sharded along their tokens, and compare with JAX.
 
-    check.py FIRST LAST [--ranks N] [--tools DIR] [--keep]
+    check.py FIRST LAST [--ranks N] [--tools DIR]
 
 For each seed: the raised program must have no exponential left (all of it became attention), and must compute what JAX does, on
 even and on uneven shards. Prints a line for each program that does not, and a summary; exit code 1 if there is any.
@@ -56,7 +56,7 @@ def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
     kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
     text = annotate(lowered.as_text(), ranks, program.sequence, kept)
     (where / "program.mlir").write_text(text)
-    raised = subprocess.run([tools / "shard-opt", where / "program.mlir", "--spmd-import", "--spmd-raise=no-raise=false"],
+    raised = subprocess.run([tools / "shard-opt", where / "program.mlir", "--spmd-import", "--spmd-raise"],
                             capture_output=True, text=True, check=False)
     if raised.returncode != 0:
         return f"refused: {raised.stderr[:300]}"
@@ -66,7 +66,7 @@ def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
     rng = np.random.default_rng(seed)
     tolerance = next(value for name, value in TOLERANCES.items() if f" {name} " in program.name + " ")
     for uneven in (False, True):
-        command = [tools / "shard-run", where / "program.mlir", f"--inputs=@{where / 'in.npz'}", "--no-raise=false",
+        command = [tools / "shard-run", where / "program.mlir", f"--inputs=@{where / 'in.npz'}",
                    f"--outputs=@{where / 'out.npz'}"]
         if uneven:
             for number, dim in program.sequence.items():
