@@ -11,8 +11,8 @@ from shardc._text import to_text
 def main() -> int:
     """Convert the file that the command line names; 0, or 2 for one that is no model."""
     parser = argparse.ArgumentParser(prog="python3 -m shardc", description=__doc__)
-    parser.add_argument("model", help="StableHLO text, MLIR bytecode, a portable artifact of any version, or a serialized "
-                                      "jax.export.Exported")
+    parser.add_argument("model", help="StableHLO text, MLIR bytecode, a portable artifact of any version, or a "
+                                      "serialized jax.export.Exported")
     parser.add_argument("-o", metavar="FILE", help="write there (default: standard output)")
     options = parser.parse_args()
     try:

@@ -26,6 +26,7 @@ def compile(
     sizes: Sizes | None = None,
     arch: str = "native",
     no_fallback: bool = False,
+    no_raise: bool = False,
 ) -> "Program":
     """Compile a model for a mesh.
 
@@ -38,6 +39,7 @@ def compile(
         sizes: by (flat argument, dim): the sizes of the shards in which it arrives, zero allowed.
         arch: what code is generated for.
         no_fallback: an op that would be gathered is an error.
+        no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
 
     Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; ValueError for shardings that
     the arguments cannot have.
@@ -54,6 +56,8 @@ def compile(
     options += [f"--sizes={number}:{dim}={','.join(map(str, parts))}" for (number, dim), parts in all_sizes.items()]
     if no_fallback:
         options.append("--no-fallback")
+    if no_raise:
+        options.append("--no-raise")
     program = Program(read, options)
     program._compile(annotate(read.text, mesh, cuts))
     return program
@@ -168,7 +172,8 @@ class Program:
         source = self._source
         if source.in_tree is None:
             if named:
-                raise UsageError(2, f"argument {next(iter(named))!r}: a program that is not from JAX has no named arguments")
+                name = next(iter(named))
+                raise UsageError(2, f"argument {name!r}: a program that is not from JAX has no named arguments")
             return _leaves(arguments)
         import jax
 
@@ -176,13 +181,13 @@ class Program:
         if tree != source.in_tree and source.static:
             for number, value in source.static.items():
                 if number < len(arguments) and not _is_same(arguments[number], value):
-                    raise UsageError(2, f"argument {number} is static: the program was compiled for {value!r}, "
-                                        f"not for {arguments[number]!r}")
+                    raise UsageError(2, f"argument {number} is static: the program was compiled for {value!r}, not for "
+                                        f"{arguments[number]!r}")
             rest = tuple(value for number, value in enumerate(arguments) if number not in source.static)
             leaves, tree = jax.tree.flatten((rest, dict(named)))
-        if tree != source.in_tree and len(arguments) == 1 and not named:
+        if tree != source.in_tree and len(arguments) == 1 and not named and isinstance(arguments[0], (list, tuple)):
             # All arguments in one list.
-            leaves, tree = jax.tree.flatten((tuple(arguments[0]), {})) if isinstance(arguments[0], (list, tuple)) else (leaves, tree)
+            leaves, tree = jax.tree.flatten((tuple(arguments[0]), {}))
         avals = list(source.in_avals or [])
         if tree != source.in_tree and len(leaves) != len(avals):
             raise UsageError(2, f"arguments are {tree}, but the program takes {source.in_tree}")
@@ -220,7 +225,7 @@ def _is_same(a: Any, b: Any) -> bool:
 def _is_key(aval: Any) -> bool:
     import jax
 
-    return bool(jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key))
+    return bool(jax.numpy.issubdtype(aval.dtype, jax.dtypes.prng_key))
 
 
 def _as_argument(leaf: Any, aval: Any) -> Any:

@@ -17,7 +17,8 @@ def to_text(model: Any, *args: Any) -> str:
 
     Args:
         model: a jitted or plain function (lowered for ``args``), ``jax.stages.Traced`` or ``Lowered``,
-            ``jax.export.Exported`` or its serialized bytes, a portable artifact or MLIR bytecode (bytes), the path of a file, or text.
+            ``jax.export.Exported`` or its serialized bytes, a portable artifact or MLIR bytecode (bytes), the path of
+            a file, or text.
         args: example arguments, as arrays or ``jax.ShapeDtypeStruct``: for functions, and for exports whose shapes
             are symbolic.
 
@@ -146,7 +147,8 @@ def _refine_module(context: Any, module: Any, args: Sequence[Any]) -> Any:
         for leaf in jax.tree.leaves(args):
             element = mlir.dtype_to_ir_type(numpy.dtype(leaf.dtype))
             kinds.append(str(ir.RankedTensorType.get(leaf.shape, element)))
-        PassManager.parse(f"builtin.module(stablehlo-refine-arguments{{types={','.join(kinds)}}})").run(module.operation)
+        refine = f"builtin.module(stablehlo-refine-arguments{{types={','.join(kinds)}}})"
+        PassManager.parse(refine).run(module.operation)
     return _parse(context, _refine_shapes(module))
 
 
@@ -172,5 +174,5 @@ def _from_exported(exported: Any, args: Sequence[Any]) -> Model:
         kept = None
     context = _context()
     with context:
-        return Model(_print(_parse(context, bytes(data))), kept, exported.in_tree, exported.in_avals, exported.out_tree,
-                     exported.out_avals)
+        text = _print(_parse(context, bytes(data)))
+    return Model(text, kept, exported.in_tree, exported.in_avals, exported.out_tree, exported.out_avals)

@@ -104,9 +104,11 @@ def halves(x: jax.Array) -> jax.Array:
 
 for shardy in (True, False):
     jax.config.update("jax_use_shardy_partitioner", shardy)
-    manual = jax.jit(jax.shard_map(halves, mesh=mesh, in_specs=spec("x", None), out_specs=spec("y", None), check_vma=False))
+    manual = jax.jit(jax.shard_map(halves, mesh=mesh, in_specs=spec("x", None), out_specs=spec("y", None),
+                                   check_vma=False))
     regions = shardc.compile(manual, x)
-    numpy.testing.assert_allclose(regions(x), numpy.concatenate([x[:5] + x[5:], x[:5] + x[5:] + 1]), rtol=1e-6)
+    halved = x[:5] + x[5:]
+    numpy.testing.assert_allclose(regions(x), numpy.concatenate([halved, halved + 1]), rtol=1e-6)
     assert regions.check(x)["ranks"] == 4
 jax.config.update("jax_use_shardy_partitioner", True)
 print("all good")
