@@ -56,7 +56,7 @@ STEPS = {
              ("all_reduce", "data"): all_reduce(1, 4)},
 }
 # Meetings of the ranks: small reductions travel together.
-MOST_SITES = {"megatron_forward": 2, "megatron_backward": 5, "data_parallel": 1, "fsdp": 9}
+MOST_SITES = {"megatron_forward": 2, "megatron_backward": 5, "data_parallel": 1, "fsdp": 5}
 
 
 def check_steps(shard_run):

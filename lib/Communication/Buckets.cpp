@@ -1,0 +1,75 @@
+//===- Buckets.cpp - Communication that may travel together ---------------===//
+
+#include "Buckets.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+
+static bool usesAny(Operation *op, const llvm::DenseSet<Operation *> &makers) {
+  return op->walk([&](Operation *inner) {
+             for (Value operand : inner->getOperands())
+               if (Operation *maker = operand.getDefiningOp(); maker && makers.contains(maker))
+                 return WalkResult::interrupt();
+             return WalkResult::advance();
+           })
+      .wasInterrupted();
+}
+
+Bucket shardc::fillBucket(Operation *first, llvm::function_ref<bool(Operation *)> mayJoin) {
+  Bucket bucket;
+  bucket.members.push_back(first);
+  llvm::DenseSet<Operation *> needed = {first};
+  SmallVector<Operation *> waiting; // dependents since the last member
+  for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
+    if (usesAny(op, needed)) {
+      if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
+        break;
+      needed.insert(op);
+      waiting.push_back(op);
+      continue;
+    }
+    if (!mayJoin(op))
+      continue;
+    bucket.members.push_back(op);
+    needed.insert(op);
+    bucket.dependents.append(waiting);
+    waiting.clear();
+  }
+  return bucket;
+}
+
+StringAttr Bucket::joinReasons() const {
+  std::string text;
+  for (Operation *member : members)
+    if (auto reason = member->getAttrOfType<StringAttr>("reason"); reason && !StringRef(text).contains(reason.getValue()))
+      text += (text.empty() ? "" : "; ") + reason.str();
+  return text.empty() ? StringAttr() : StringAttr::get(members.front()->getContext(), text);
+}
+
+Location Bucket::joinLocations() const {
+  return FusedLoc::get(members.front()->getContext(), llvm::map_to_vector(members, [](Operation *op) { return op->getLoc(); }));
+}
+
+void Bucket::retire() {
+  Operation *before = members.back();
+  for (Operation *dependent : dependents) {
+    dependent->moveAfter(before);
+    before = dependent;
+  }
+  for (Operation *member : members)
+    member->erase();
+}
+
+int64_t shardc::staticBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+    return INT64_MAX;
+  int64_t bytes;
+  return llvm::MulOverflow(tensor.getNumElements(), int64_t(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8)), bytes) ? INT64_MAX
+                                                                                                                        : bytes;
+}

@@ -1,0 +1,33 @@
+//===- Buckets.h - Communication that may travel together -------*- C++ -*-===//
+#ifndef SHARDC_LIB_COMMUNICATION_BUCKETS_H
+#define SHARDC_LIB_COMMUNICATION_BUCKETS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace shardc {
+
+/// Communication ops of one block that do not need one another.
+struct Bucket {
+  llvm::SmallVector<mlir::Operation *> members;
+  /// Ops between the first and the last member that need a member's result.
+  llvm::SmallVector<mlir::Operation *> dependents;
+
+  /// The members' reasons, each once; null if there are none.
+  mlir::StringAttr joinReasons() const;
+  /// A location made of all of theirs.
+  mlir::Location joinLocations() const;
+  /// Puts what needs a member's result behind the last one, and erases the members,
+  /// whose results are to have no uses left.
+  void retire();
+};
+
+/// Takes `first` and, of what stands behind it in its block, all that `mayJoin` (asked
+/// in order; it may count) and need none of those taken.
+Bucket fillBucket(mlir::Operation *first, llvm::function_ref<bool(mlir::Operation *)> mayJoin);
+
+/// Bytes of a static tensor of integers or floats; INT64_MAX for all else.
+int64_t staticBytes(mlir::Type type);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_COMMUNICATION_BUCKETS_H

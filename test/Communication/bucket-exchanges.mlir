@@ -1,0 +1,72 @@
+// RUN: shard-opt %s --spmd-bucket-exchanges --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-bucket-exchanges=member-limit=16 --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: shard-opt %s --spmd-bucket-exchanges --spmd-verify-communication --split-input-file
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Two fields need the same halo: one behind the other. The third needs another one.
+// CHECK-LABEL: func @fields(
+//  CHECK-SAME:   %[[U:[^:]*]]: tensor<8x4xf32>, %[[V:[^:]*]]: tensor<8x4xf32>, %[[W:[^:]*]]: tensor<8x4xf32>
+//       CHECK:   %[[OTHER:.*]] = spmd.halo_exchange %[[W]]
+//       CHECK:   %[[A:.*]] = stablehlo.reshape %[[U]] : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+//       CHECK:   %[[B:.*]] = stablehlo.reshape %[[V]]
+//       CHECK:   %[[C:.*]] = stablehlo.concatenate %[[A]], %[[B]], dim = 0
+//       CHECK:   %[[H:.*]] = spmd.halo_exchange %[[C]] [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %{{.*}} reason "u; v"
+//  CHECK-SAME:     tensor<2x8x4xf32> -> tensor<2x10x4xf32>
+//       CHECK:   %[[FIRST:.*]] = stablehlo.slice %[[H]] [0:1, 0:10, 0:4]
+//       CHECK:   %[[HU:.*]] = stablehlo.reshape %[[FIRST]]
+//       CHECK:   %[[SECOND:.*]] = stablehlo.slice %[[H]] [1:2, 0:10, 0:4]
+//       CHECK:   %[[HV:.*]] = stablehlo.reshape %[[SECOND]]
+//       CHECK:   %[[N:.*]] = stablehlo.negate %[[HU]]
+//       CHECK:   return %[[N]], %[[HV]], %[[OTHER]]
+// SMALL-LABEL: func @fields(
+// SMALL-COUNT-3: spmd.halo_exchange
+func.func @fields(%u: tensor<8x4xf32>, %v: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> (tensor<10x4xf32>, tensor<10x4xf32>, tensor<9x4xf32>)
+    attributes {spmd.local_view} {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> reason "u" on @mesh
+      : tensor<8x4xf32> -> tensor<10x4xf32>
+  %1 = stablehlo.negate %0 : tensor<10x4xf32>
+  %2 = spmd.halo_exchange %w [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:8, 7:16]>] fill %z : tensor<f32> on @mesh
+      : tensor<8x4xf32> -> tensor<9x4xf32>
+  %3 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> reason "v" on @mesh
+      : tensor<8x4xf32> -> tensor<10x4xf32>
+  return %1, %3, %2 : tensor<10x4xf32>, tensor<10x4xf32>, tensor<9x4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// The second exchange is of what the first one brings.
+// CHECK-LABEL: func @one_after_the_other(
+// CHECK-COUNT-2: spmd.rebalance
+func.func @one_after_the_other(%u: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {spmd.local_view} {
+  %0 = spmd.rebalance %u [<dim 0 along ["x"] : [0:8, 8:16] -> [8:16, 0:8]>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  %1 = spmd.rebalance %0 [<dim 0 along ["x"] : [0:8, 8:16] -> [8:16, 0:8]>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Weights of any shape are gathered together, and their gradients scattered.
+// CHECK-LABEL: func @weights(
+//  CHECK-SAME:   %[[W:[^:]*]]: tensor<2x3xf32>, %[[B:[^:]*]]: tensor<1xf32>, %[[GW:[^:]*]]: tensor<4x3xf32>, %[[GB:[^:]*]]: tensor<2xf32>
+//       CHECK:   stablehlo.concatenate %{{.*}}, %{{.*}}, dim = 1 : (tensor<1x6xf32>, tensor<1x1xf32>) -> tensor<1x7xf32>
+//       CHECK:   %[[ALL:.*]] = spmd.all_gather %{{.*}} [<dim 0 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>] {{.*}} : tensor<1x7xf32> -> tensor<2x7xf32>
+//       CHECK:   stablehlo.slice %[[ALL]] [0:2, 0:6]
+//       CHECK:   stablehlo.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<4x3xf32>
+//       CHECK:   stablehlo.slice %[[ALL]] [0:2, 6:7]
+//       CHECK:   %[[PART:.*]] = spmd.reduce_scatter sum %{{.*}} along ["x"] [<dim 0 along ["x"] : [0:2, 0:2] -> [0:1, 1:2]>] {{.*}} : tensor<2x7xf32> -> tensor<1x7xf32>
+//       CHECK:   stablehlo.slice %[[PART]] [0:1, 0:6]
+//       CHECK:   stablehlo.reshape %{{.*}} : (tensor<1x6xf32>) -> tensor<2x3xf32>
+func.func @weights(%w: tensor<2x3xf32>, %b: tensor<1xf32>, %gw: tensor<4x3xf32>, %gb: tensor<2xf32>)
+    -> (tensor<4x3xf32>, tensor<2xf32>, tensor<2x3xf32>, tensor<1xf32>) attributes {spmd.local_view} {
+  %0 = spmd.all_gather %w [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh : tensor<2x3xf32> -> tensor<4x3xf32>
+  %1 = spmd.all_gather %b [<dim 0 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>] on @mesh : tensor<1xf32> -> tensor<2xf32>
+  %2 = spmd.reduce_scatter sum %gw along ["x"] [<dim 0 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<4x3xf32> -> tensor<2x3xf32>
+  %3 = spmd.reduce_scatter sum %gb along ["x"] [<dim 0 along ["x"] : [0:2, 0:2] -> [0:1, 1:2]>] on @mesh : tensor<2xf32> -> tensor<1xf32>
+  return %0, %1, %2, %3 : tensor<4x3xf32>, tensor<2xf32>, tensor<2x3xf32>, tensor<1xf32>
+}
