@@ -36,6 +36,7 @@ struct SizeQuery {
   ByRank ofIndex(OpFoldResult index);
   ByRank ofDim(Value value, int64_t dim);
   ByRank ofResultDim(Operation *op, OpResult result, int64_t dim);
+  ByRank ofGathered(GatherRowsOp op, int64_t dim);
 };
 } // namespace
 
@@ -54,7 +55,35 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
   return std::nullopt;
 }
 
+/// Of positions: dims around the addressed ones, dims of the indices, parts of
+/// slices.
+ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
+  RowPlanOp plan = op.getRowPlan();
+  int64_t first = op.getFirst(), vectorDim = plan.getVectorDim();
+  if (dim < first)
+    return ofDim(op.getOperand(), dim);
+  int64_t batch = cast<RankedTensorType>(plan.getIndices().getType()).getRank();
+  batch -= vectorDim < batch;
+  int64_t place = dim - first;
+  if (place < batch)
+    return ofDim(plan.getIndices(), place < vectorDim ? place : place + 1);
+  place -= batch;
+  for (auto [slice, attr] : llvm::zip(plan.getSlices(), plan.getRows().getAsRange<DimExchangeAttr>())) {
+    if (slice == 1 || place-- > 0)
+      continue;
+    SmallVector<int64_t> sizes;
+    for (Interval part : attr.getExchange(mesh).needed)
+      sizes.push_back(part.size());
+    return spread(sizes, attr.getAxes());
+  }
+  return ofDim(op.getOperand(), first + static_cast<int64_t>(plan.getRows().size()) + place);
+}
+
 ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
+  if (auto gather = dyn_cast<GatherRowsOp>(op))
+    return gather.getRowPlan() ? ofGathered(gather, dim) : std::nullopt;
+  if (auto scatter = dyn_cast<ScatterRowsOp>(op))
+    return ofDim(scatter.getInto(), dim);
   if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
     ArrayAttr dims;
     if (auto exchange = dyn_cast<ExchangeOpInterface>(op))

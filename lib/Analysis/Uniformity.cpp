@@ -145,6 +145,40 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
       addNeeded(result, scatter.getDims(), meshName, mesh);
       return result;
     }
+    // Blocks that ranks own differ along an axis; who may read them all does not.
+    auto cuttingAxes = [&](ArrayAttr dims) {
+      SmallVector<StringAttr> cutting;
+      forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
+        for (StringAttr axis : dim.getAxes())
+          if (tableVaries(ArrayRef(tables.owned), dim.getAxes(), mesh, axis))
+            cutting.push_back(axis);
+      });
+      return cutting;
+    };
+    if (auto plan = dyn_cast<RowPlanOp>(op)) {
+      addNeeded(result, plan.getRows(), meshName, mesh);
+      return result;
+    }
+    if (auto gather = dyn_cast<GatherRowsOp>(op)) {
+      if (RowPlanOp plan = gather.getRowPlan())
+        remove(result, meshName, cuttingAxes(plan.getRows()));
+      result |= get(gather.getPlan());
+      return result;
+    }
+    if (auto scatter = dyn_cast<ScatterRowsOp>(op)) {
+      RowPlanOp plan = scatter.getRowPlan();
+      if (!plan)
+        return allAxes();
+      result |= get(scatter.getPlan());
+      Axes parts = noAxes();
+      addNeeded(parts, plan.getRows(), meshName, mesh);
+      result.reset(parts);
+      remove(result, meshName, cuttingAxes(plan.getDims()));
+      for (StringAttr axis : cuttingAxes(plan.getRows()))
+        set(result, meshName, axis);
+      result |= get(scatter.getInto());
+      return result;
+    }
     return allAxes();
   }
 

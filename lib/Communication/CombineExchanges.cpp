@@ -79,7 +79,7 @@ private:
     if (moved.contains(op))
       return true;
     if (op->getNumRegions() > 0 || op->getBlock()->getParentOp() != loop ||
-        !isPure(op))
+        !(isPure(op) || isDynamicForm(op)))
       return false;
     for (Value operand : op->getOperands()) {
       Value initial = initialOf(operand);
@@ -91,6 +91,13 @@ private:
     }
     moved.insert(op);
     return true;
+  }
+
+  /// An op on a shape that is an operand. It would be wrong on a shape that does
+  /// not fit, but shapes of the local view do.
+  static bool isDynamicForm(Operation *op) {
+    return op->getName().stripDialect().starts_with("dynamic_") &&
+           isMemoryEffectFree(op);
   }
 
   Operation *loop;

@@ -162,12 +162,23 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   case shardrt::SiteKind::ReduceScatter:
     entries.call(builder, loc, "shardrt_reduce_scatter", {context, site, source, target});
     break;
+  case shardrt::SiteKind::GatherRows:
+  case shardrt::SiteKind::ScatterRows: {
+    if (!op.getToken())
+      return op.emitOpError() << "is about rows, but has no plan of them";
+    bool isGather = table.sites[number].kind == shardrt::SiteKind::GatherRows;
+    entries.call(builder, loc, isGather ? "shardrt_gather_rows" : "shardrt_scatter_rows",
+                 {context, site, op.getToken(), source, target});
+    break;
+  }
+  case shardrt::SiteKind::RowPlan:
+    return op.emitOpError() << "names a plan of rows, which is begun alone";
   }
   op.erase();
   return success();
 }
 
-static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &entries) {
+static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
   auto type = cast<MemRefType>(op.getInput().getType());
   if (!isDenseBuffer(type))
     return op.emitOpError() << "has a buffer of type " << type << ", which is not dense";
@@ -175,7 +186,12 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &
   Location loc = op.getLoc();
   Value site = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
   Value source = pointerTo(builder, loc, op.getInput());
-  op.getToken().replaceAllUsesWith(entries.call(builder, loc, "shardrt_exchange_start", {context, site, source}));
+  int64_t number = op.getSite();
+  if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
+    return op.emitOpError() << "names site " << number << ", but the module has " << table.sites.size();
+  bool isPlan = table.sites[number].kind == shardrt::SiteKind::RowPlan;
+  op.getToken().replaceAllUsesWith(
+      entries.call(builder, loc, isPlan ? "shardrt_plan_rows" : "shardrt_exchange_start", {context, site, source}));
   op.erase();
   return success();
 }
@@ -313,7 +329,7 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
       if (auto site = dyn_cast<RunSiteOp>(op))
         return lowerRunSite(site, contextValue, entries, table);
       if (auto start = dyn_cast<StartSiteOp>(op))
-        return lowerStartSite(start, contextValue, entries);
+        return lowerStartSite(start, contextValue, entries, table);
       return success();
     });
     if (walk.wasInterrupted())

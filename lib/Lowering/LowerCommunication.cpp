@@ -57,10 +57,30 @@ struct SiteCollector {
   shardrt::SiteTable table;
   MeshAttr mesh;
 
+  /// What uses each plan.
+  struct Uses {
+    bool gathers = false, scatters = false;
+  };
+  llvm::DenseMap<Operation *, Uses> uses;
+
   /// Appends the site of `op` and returns its number; emits an error on failure.
   FailureOr<int64_t> add(CommunicationOpInterface op);
+  /// The blocks of a tensor of `type`, whose cut dims are listed.
+  void describeBlocks(shardrt::Site &site, RankedTensorType type, ArrayAttr dims) const;
 };
 } // namespace
+
+void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type, ArrayAttr dims) const {
+  site.exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
+  for (Attribute attr : dims) {
+    DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
+    int64_t size = 0;
+    for (Interval interval : dim.owned)
+      size = std::max(size, interval.end);
+    site.exchange.globalShape[dim.dim] = size;
+    site.exchange.dims.push_back(std::move(dim));
+  }
+}
 
 FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   auto source = cast<RankedTensorType>(op.getSource().getType());
@@ -89,15 +109,30 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
     site.kind = shardrt::SiteKind::ReduceScatter;
     site.reduction = reductionOf(scatter.getKind());
     groupAxes(scatter.getAxes());
-    site.exchange.globalShape.assign(source.getShape().begin(), source.getShape().end());
-    for (Attribute attr : scatter.getDims()) {
-      DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
-      int64_t size = 0;
-      for (Interval interval : dim.owned)
-        size = std::max(size, interval.end);
-      site.exchange.globalShape[dim.dim] = size;
-      site.exchange.dims.push_back(std::move(dim));
-    }
+    describeBlocks(site, source, scatter.getDims());
+  } else if (auto plan = dyn_cast<RowPlanOp>(*op)) {
+    site.kind = shardrt::SiteKind::RowPlan;
+    describeBlocks(site, source, plan.getDims());
+    Uses use = uses.lookup(plan);
+    site.rows.vectorDim = plan.getVectorDim();
+    site.rows.gathers = use.gathers;
+    site.rows.scatters = use.scatters;
+    site.rows.components.assign(plan.getComponents().begin(), plan.getComponents().end());
+    site.rows.slices.assign(plan.getSlices().begin(), plan.getSlices().end());
+    for (Attribute attr : plan.getRows())
+      site.rows.dims.push_back(cast<DimExchangeAttr>(attr).getExchange(mesh));
+  } else if (auto gather = dyn_cast<GatherRowsOp>(*op)) {
+    site.kind = shardrt::SiteKind::GatherRows;
+    describeBlocks(site, source, gather.getDims());
+    site.rows.first = gather.getFirst();
+    uses[gather.getRowPlan()].gathers = true;
+  } else if (auto scatter = dyn_cast<ScatterRowsOp>(*op)) {
+    site.kind = shardrt::SiteKind::ScatterRows;
+    if (scatter.getKind())
+      site.reduction = reductionOf(*scatter.getKind());
+    describeBlocks(site, cast<RankedTensorType>(scatter.getInto().getType()), scatter.getDims());
+    site.rows.first = scatter.getFirst();
+    uses[scatter.getRowPlan()].scatters = true;
   } else {
     return op->emitOpError() << "has no runtime entry point";
   }
@@ -133,14 +168,85 @@ static Value createDestination(OpBuilder &builder, Location loc, RankedTensorTyp
   return bufferization::AllocTensorOp::create(builder, loc, type, sizes);
 }
 
+/// This rank's size of dim `dim`, of what it owns or needs by the tables in `dims`;
+/// null if the dim is not listed.
+static Value lookUp(OpBuilder &builder, Location loc, ArrayAttr dims, int64_t dim, bool needed, FlatSymbolRefAttr mesh) {
+  for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
+    if (attr.getDim() != dim)
+      continue;
+    SmallVector<int64_t> table;
+    ArrayRef<int64_t> ends = needed ? attr.getNeeded() : attr.getOwned();
+    for (size_t k = 0; k + 1 < ends.size(); k += 2)
+      table.push_back(std::max<int64_t>(0, ends[k + 1] - ends[k]));
+    SmallVector<Attribute> axes(attr.getAxes().begin(), attr.getAxes().end());
+    return LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
+                            builder.getArrayAttr(axes), mesh);
+  }
+  return {};
+}
+
+/// A destination for `op`: each `?` dim is one of the operand, of the indices or
+/// of a slice.
+static Value createPositions(OpBuilder &builder, GatherRowsOp op) {
+  RowPlanOp plan = op.getRowPlan();
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t first = op.getFirst(), vectorDim = plan.getVectorDim();
+  int64_t batch = cast<RankedTensorType>(plan.getIndices().getType()).getRank();
+  batch -= vectorDim < batch;
+  SmallVector<int64_t> sliced;
+  for (auto [i, slice] : llvm::enumerate(plan.getSlices()))
+    if (slice != 1)
+      sliced.push_back(i);
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    int64_t place = dim - first - batch, numSliced = sliced.size();
+    Value size, like = op.getOperand();
+    int64_t likeDim = dim;
+    if (dim >= first && place < 0) {
+      like = plan.getIndices();
+      likeDim = dim - first < vectorDim ? dim - first : dim - first + 1;
+      size = lookUp(builder, op.getLoc(), plan.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+    } else if (dim >= first && place < numSliced) {
+      size = lookUp(builder, op.getLoc(), plan.getRows(), sliced[place], /*needed=*/true, op.getMeshAttr());
+    } else {
+      if (dim >= first)
+        likeDim = first + plan.getRows().size() + place - numSliced;
+      size = lookUp(builder, op.getLoc(), op.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+    }
+    if (!size)
+      size = tensor::DimOp::create(builder, op.getLoc(), like, likeDim);
+    sizes.push_back(size);
+  }
+  return bufferization::AllocTensorOp::create(builder, op.getLoc(), type, sizes);
+}
+
 static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites) {
   FailureOr<int64_t> number = sites.add(op);
   if (failed(number))
     return failure();
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<Value> inputs{op.getSource()};
+  IntegerAttr siteAttr = builder.getI64IntegerAttr(*number);
+  if (auto plan = dyn_cast<RowPlanOp>(*op)) {
+    auto site = StartSiteOp::create(builder, loc, builder.getI64Type(), plan.getIndices().getType(), siteAttr,
+                                    plan.getIndices());
+    plan.getPlan().replaceAllUsesWith(site.getToken());
+    plan.erase();
+    return success();
+  }
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (isa<GatherRowsOp, ScatterRowsOp>(*op)) {
+    auto gather = dyn_cast<GatherRowsOp>(*op);
+    Value init = gather ? createPositions(builder, gather) : cast<ScatterRowsOp>(*op).getInto();
+    auto site = RunSiteOp::create(builder, loc, TypeRange(type), siteAttr, op->getOperand(0), inputs, init);
+    site.setAccumulates(!gather);
+    op->replaceAllUsesWith(site.getResults());
+    op->erase();
+    return success();
+  }
   ArrayAttr dims;
   if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
     dims = exchange.getDimExchanges();
@@ -291,6 +397,8 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
       else if (auto dilate = dyn_cast<DilateOp>(op))
         dilates.push_back(dilate);
     });
+    // Plans last: what uses them asks what they are.
+    std::stable_partition(ops.begin(), ops.end(), [](CommunicationOpInterface op) { return !isa<RowPlanOp>(*op); });
     for (CommunicationOpInterface op : ops)
       if (failed(lowerSite(op, sites)))
         return signalPassFailure();

@@ -31,7 +31,7 @@ namespace {
 struct RunSiteModel
     : bufferization::DstBufferizableOpInterfaceExternalModel<RunSiteModel, RunSiteOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const bufferization::AnalysisState &) const {
-    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+    return cast<RunSiteOp>(op).getAccumulates() || !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
   }
   // Peers read the input while others write: input and destination never alias.
   bool bufferizesToElementwiseAccess(Operation *, const bufferization::AnalysisState &, ArrayRef<OpOperand *>) const {
@@ -51,7 +51,8 @@ struct RunSiteModel
         }
         to->push_back(value);
       }
-    RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), site.getToken(), inputs, inits);
+    auto onBuffers = RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), site.getToken(), inputs, inits);
+    onBuffers.setAccumulates(site.getAccumulates());
     bufferization::replaceOpWithBufferizedValues(rewriter, op, ArrayRef(inits).take_front(op->getNumResults()));
     return success();
   }

@@ -49,6 +49,11 @@ public:
                        llvm::ArrayRef<IntervalTable> needed, mlir::Value fill, llvm::StringRef why) override;
   mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind, llvm::ArrayRef<int64_t> axes,
                         llvm::StringRef why) override;
+  mlir::FlatSymbolRefAttr meshName() override { return tables.getMeshName(); }
+  spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned, const IntervalTable &needed) override {
+    return spmd::DimExchangeAttr::get(opBuilder.getContext(), tables.getMesh(),
+                                      combineTables(tables.getMesh(), dim, owned, needed));
+  }
 
 private:
   /// The positions that each coordinate touches of a dim indexed by `map`.

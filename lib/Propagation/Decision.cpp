@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Problem.h"
+#include <cmath>
 
 using namespace shardc;
 using namespace shardc::propagation;
@@ -16,6 +17,9 @@ using llvm::SmallVectorImpl;
 
 /// More ways than this and factors are decided one after another.
 static constexpr int64_t kMaxWays = 512;
+/// What asking for rows costs a rank whatever it asks for, in bytes: the ranks
+/// meet once more than for a gather.
+static constexpr double kMeetingBytes = 1024;
 
 static DimState impliedDim(const RuleView &view, ArrayRef<FactorState> factors,
                            const IndexMap &map, RuleView::Dim dim, int64_t size,
@@ -71,12 +75,18 @@ public:
       : problem(problem), op(op), view(viewOf(problem, op)) {}
 
   SmallVector<FactorState, 8> run();
+  /// See propagation::bytesAsked; of a rank that has `share` of the op.
+  double bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const;
+  /// The part of the op that one rank computes.
+  double shareOf(ArrayRef<FactorState> factors) const;
 
 private:
   void collectOptions();
   bool mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const;
   void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact);
   bool isUnanimous() const;
+  /// True if `factor` travels in parts that are sent to whoever asks or owns.
+  bool isAsked(ArrayRef<FactorState> factors, int64_t factor) const;
   double costOf(ArrayRef<FactorState> factors) const;
   void enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
                  SmallVectorImpl<FactorState> &best, double &bestCost) const;
@@ -163,25 +173,84 @@ bool Decider::isUnanimous() const {
       return false;
     if (!list.empty() && !mayTake(factor, list.front().state.axes, factors))
       return false;
+    // A small operand is better gathered than asked for rows.
+    if (!list.empty() && view.rule->factors[factor].kind == FactorKind::Distributed &&
+        view.rule->factors[factor].askedBytes > 0)
+      return false;
     factors.push_back(list.empty() ? FactorState() : list.front().state);
   }
   return true;
 }
 
+bool Decider::isAsked(ArrayRef<FactorState> factors, int64_t factor) const {
+  const Factor &asked = view.rule->factors[factor];
+  if (asked.askedBytes <= 0 || factors[factor].axes.empty())
+    return false;
+  // Partial results are combined as ever where their result is whole.
+  return asked.kind != FactorKind::Reduction ||
+         llvm::any_of(llvm::zip_equal(view.rule->factors, factors), [](auto it) {
+           return std::get<0>(it).kind == FactorKind::Distributed && !std::get<0>(it).travels &&
+                  !std::get<1>(it).axes.empty();
+         });
+}
+
+/// Bytes that arrive at all ranks together, each of which computes `share` of the
+/// op, when rows travel along `factor`. Of rows that are asked for at random out of
+/// an operand, a rank gets each once.
+double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const {
+  double wanted = view.rule->factors[factor].askedBytes * share;
+  int64_t holders = 0;
+  double held = 0;
+  for (auto [number, dims] : llvm::zip_equal(op.operands, view.operands)) {
+    if (number < 0 || llvm::none_of(dims, [&](const RuleView::Dim &dim) { return dim.factor == factor; }))
+      continue;
+    ++holders;
+    held = double(problem.tensors[number].bytes());
+    for (const RuleView::Dim &dim : dims)
+      if (dim.factor >= 0 && dim.factor != factor && !factors[dim.factor].axes.empty())
+        held /= double(problem.shards(factors[dim.factor].axes));
+  }
+  bool isGathered = holders == 1 && view.rule->factors[factor].kind == FactorKind::Distributed;
+  if (isGathered && held > 0)
+    wanted = held * (1 - std::exp(-wanted / held));
+  double ranks = double(problem.numRanks());
+  return ranks * (wanted * (1 - 1 / double(problem.shards(factors[factor].axes))) + kMeetingBytes);
+}
+
+double Decider::shareOf(ArrayRef<FactorState> factors) const {
+  double share = 1;
+  for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
+    if (state.axes.empty())
+      continue;
+    // What travels to where it is combined divides the work, but not once more.
+    bool divides = !factor.travels;
+    if (factor.travels && factor.kind == FactorKind::Reduction)
+      divides = llvm::none_of(llvm::zip_equal(view.rule->factors, factors), [&](auto it) {
+        return !std::get<0>(it).travels && llvm::any_of(std::get<1>(it).axes, [&](int64_t axis) {
+          return llvm::is_contained(state.axes, axis);
+        });
+      });
+    if (divides)
+      share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
+  }
+  return share;
+}
+
 double Decider::costOf(ArrayRef<FactorState> factors) const {
-  double cost = 0, bytes = 0, share = 1, partial = 1;
+  double cost = 0, bytes = 0, share = shareOf(factors), partial = 1;
   SmallVector<int64_t, 4> reduced;
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
     cost += factor.movedBytes;
-    if (!factor.travels)
-      share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
-    if (factor.kind == FactorKind::Reduction) {
+    if (factor.kind == FactorKind::Reduction && !isAsked(factors, &factor - view.rule->factors.begin())) {
       partial *= double(problem.shards(state.axes));
       reduced.append(state.axes.begin(), state.axes.end());
     }
   }
+  for (size_t i = 0; i < factors.size(); ++i)
+    if (isAsked(factors, i))
+      cost += bytesAsked(factors, i, share);
   for (auto [i, number] : llvm::enumerate(op.operands)) {
     if (number < 0)
       continue;
@@ -278,6 +347,12 @@ SmallVector<FactorState, 8> Decider::run() {
     factors[i] = best;
   }
   return factors;
+}
+
+double propagation::bytesAsked(const Problem &problem, const OpNode &op, ArrayRef<FactorState> factors,
+                               int64_t factor) {
+  Decider decider(problem, op);
+  return decider.bytesAsked(factors, factor, decider.shareOf(factors));
 }
 
 SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem, const OpNode &op) {

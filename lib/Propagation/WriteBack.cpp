@@ -44,6 +44,7 @@ private:
   void writeConstraint(Operation *op);
   void writeReturn(func::ReturnOp op);
   void explainArguments();
+  void explainAsking(Operation *op, const OpNode &node, const RuleView &view, ArrayRef<FactorState> factors);
   void joinReshards();
   void planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards);
   void planAllReshards();
@@ -147,6 +148,8 @@ void Writer::writeRuled(Operation *op, const OpNode &node) {
   for (const FactorState &factor : factors)
     attrs.push_back(p.toAttr(factor.axes, factor.bounds));
   op->setAttr(spmd::kFactorsAttrName, builder.getArrayAttr(attrs));
+  if (explain)
+    explainAsking(op, node, view, factors);
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
     if (!hasTensor(value))
@@ -304,6 +307,34 @@ void Writer::writeReturn(func::ReturnOp op) {
     operand.set(arrive(operand.get(), target, op, nullptr, {},
                        "result " + Twine(operand.getOperandNumber()) + " of @" + p.function.getSymName()));
     p.function.setResultAttr(operand.getOperandNumber(), spmd::kShardingAttrName, p.toAttr(target));
+  }
+}
+
+/// Says, of each operand that is addressed along a cut dim, whether its rows are
+/// asked for or it is gathered, and what the other would have moved.
+void Writer::explainAsking(Operation *op, const OpNode &node, const RuleView &view, ArrayRef<FactorState> factors) {
+  for (auto [operand, dims] : llvm::zip(op->getOpOperands(), view.operands)) {
+    if (!hasTensor(operand.get()))
+      continue;
+    const TensorState &state = stateOf(operand.get());
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (dim.factor < 0 || state.dims[d].axes.empty() || node.rule.factors[dim.factor].askedBytes <= 0 ||
+          node.rule.factors[dim.factor].kind != FactorKind::Distributed)
+        continue;
+      SmallVector<FactorState, 8> asking(factors);
+      asking[dim.factor].axes = state.dims[d].axes;
+      TensorState whole = state;
+      whole.dims[d].axes.clear();
+      whole.dims[d].bounds = Boundaries::whole(state.shape[d]);
+      auto asked = int64_t(bytesAsked(p.problem, node, asking, dim.factor));
+      auto gathered = int64_t(bytesMoved(p.problem, state, whole));
+      InFlightDiagnostic remark = emitRemark(op->getLoc());
+      remark << describeOperand(op, operand.getOperandNumber()) << " is addressed along dim " << d << ", which is cut: ";
+      if (factors[dim.factor].axes.empty())
+        remark << "gathered, " << gathered << " bytes; asking for rows counts " << asked;
+      else
+        remark << "its rows are asked for, at most about " << asked << " bytes; gathering it moves " << gathered;
+    }
   }
 }
 

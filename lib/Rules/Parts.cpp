@@ -1,4 +1,4 @@
-//===- Parts.cpp - Slice, pad, concatenate, dynamic slices ----------------===//
+//===- Parts.cpp - Slice, pad, concatenate --------------------------------===//
 #include "RuleUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -151,95 +151,9 @@ static LocalResults localizeConcatenate(stablehlo::ConcatenateOp op,
   return SmallVector<Value>(cloneLocal(op, localization, parts)->getResults());
 }
 
-//===----------------------------------------------------------------------===//
-// dynamic_slice, dynamic_update_slice
-//===----------------------------------------------------------------------===//
-
-/// Dims taken whole pass: their start is clamped to 0. The others are whole.
-static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
-  ShardingRule rule;
-  TensorRule operand, result;
-  for (auto [size, part] :
-       llvm::zip(shapeOf(op.getOperand()), op.getSliceSizes())) {
-    operand.dims.push_back(size == part ? passingDim(rule, size)
-                                        : wholeDim(rule, size));
-    result.dims.push_back(size == part ? operand.dims.back()
-                                       : wholeDim(rule, part));
-  }
-  rule.operands.push_back(operand);
-  rule.operands.append(op.getStartIndices().size(), TensorRule());
-  rule.results.push_back(result);
-  return rule;
-}
-
-/// The start of a slice of `size` of a dim of `extent` elements, clamped, as an
-/// index.
-static OpFoldResult clampedStart(OpBuilder &builder, Location loc, Value start,
-                                 int64_t extent, int64_t size) {
-  auto scalar = RankedTensorType::get({}, builder.getI64Type());
-  if (start.getType() != scalar)
-    start = stablehlo::ConvertOp::create(builder, loc, scalar, start);
-  Value element = tensor::ExtractOp::create(builder, loc, start, ValueRange());
-  Value index =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value last = arith::ConstantIndexOp::create(builder, loc, extent - size);
-  Value raised = arith::MaxSIOp::create(builder, loc, index, zero);
-  return arith::MinSIOp::create(builder, loc, raised, last).getResult();
-}
-
-/// Sizes of slices are attributes: where a cut dim's size is not known, the
-/// slice is one of the tensor dialect.
-static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
-                                         Localization &localization) {
-  RankedTensorType type = localization.resultType(0);
-  Value operand = localization.operands()[0];
-  if (type.hasStaticShape() &&
-      cast<RankedTensorType>(operand.getType()).hasStaticShape()) {
-    auto local = cast<stablehlo::DynamicSliceOp>(cloneLocal(op, localization));
-    local.setSliceSizes(type.getShape());
-    return SmallVector<Value>{local.getResult()};
-  }
-  OpBuilder &builder = localization.builder();
-  ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
-                    sizes = op.getSliceSizes();
-  SmallVector<OpFoldResult> offsets,
-      strides(sizes.size(), builder.getIndexAttr(1));
-  for (size_t d = 0; d < sizes.size(); ++d)
-    offsets.push_back(extents[d] == sizes[d]
-                          ? OpFoldResult(builder.getIndexAttr(0))
-                          : clampedStart(builder, op.getLoc(),
-                                         localization.operands()[1 + d],
-                                         extents[d], sizes[d]));
-  Value local = sliceTo(builder, op.getLoc(), type, operand, offsets,
-                        resultSizes(localization, 0), strides);
-  return SmallVector<Value>{local};
-}
-
-/// Dims replaced whole pass; the others are whole.
-static FailureOr<ShardingRule>
-dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
-  ShardingRule rule;
-  TensorRule operand, update;
-  for (auto [size, part] :
-       llvm::zip(shapeOf(op.getOperand()), shapeOf(op.getUpdate()))) {
-    operand.dims.push_back(size == part ? passingDim(rule, size)
-                                        : wholeDim(rule, size));
-    update.dims.push_back(size == part ? operand.dims.back()
-                                       : wholeDim(rule, part));
-  }
-  rule.operands = {operand, update};
-  rule.operands.append(op.getStartIndices().size(), TensorRule());
-  rule.results.push_back(operand);
-  return rule;
-}
-
 void rules::attachParts(MLIRContext *context) {
   attach<stablehlo::SliceOp, sliceRule, localizeSlice>(context);
   attach<stablehlo::PadOp, padRule, localizePad>(context);
   attach<stablehlo::ConcatenateOp, concatenateRule, localizeConcatenate>(
       context);
-  attach<stablehlo::DynamicSliceOp, dynamicSliceRule, localizeDynamicSlice>(
-      context);
-  attach<stablehlo::DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
 }

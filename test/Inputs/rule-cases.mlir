@@ -376,14 +376,14 @@ func.func @main(%a: tensor<0x2xi64>, %b: tensor<4x2xi64>) -> tensor<4x2xi64> {
 }
 
 // CASE dynamic_slice
-// RULE ([a, c], [], []) -> ([b, c]) {a=6 whole, b=2 whole, c=5}
+// RULE ([a, c], [], []) -> ([b, c]) {a=6 travels, b=2, c=5}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<2x5xi64> {
   %0 = stablehlo.dynamic_slice %a, %i, %j, sizes = [2, 5] : (tensor<6x5xi64>, tensor<i32>, tensor<i32>) -> tensor<2x5xi64>
   return %0 : tensor<2x5xi64>
 }
 
 // CASE dynamic_update_slice
-// RULE ([a, c], [b, c], [], []) -> ([a, c]) {a=6 whole, b=2 whole, c=5}
+// RULE ([a, c], [b, c], [], []) -> ([a, c]) {a=6 distributed, b=2 travels, c=5}
 func.func @main(%a: tensor<6x5xi64>, %u: tensor<2x5xi64>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<6x5xi64> {
   %0 = stablehlo.dynamic_update_slice %a, %u, %i, %j : (tensor<6x5xi64>, tensor<2x5xi64>, tensor<i32>, tensor<i32>) -> tensor<6x5xi64>
   return %0 : tensor<6x5xi64>
@@ -838,56 +838,56 @@ func.func @main(%a: tensor<9x6xi64>, %s: tensor<6x7xi64>, %z: tensor<i64>) -> te
 // FAMILY addressing
 
 // CASE gather_rows
-// RULE ([b, c], [a, 0]) -> ([a, c]) {a=4, b=6 whole, c=5}
+// RULE ([b, c], [a, 0]) -> ([a, c]) {a=4, b=6 travels, c=5}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<4x1xi32>) -> tensor<4x5xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 5>}> : (tensor<6x5xi64>, tensor<4x1xi32>) -> tensor<4x5xi64>
   return %0 : tensor<4x5xi64>
 }
 
 // CASE gather_scalar_indices
-// RULE ([c, d], [a, b]) -> ([a, b, d]) {a=4, b=2, c=6 whole, d=5}
+// RULE ([c, d], [a, b]) -> ([a, b, d]) {a=4, b=2, c=6 travels, d=5}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<4x2xi32>) -> tensor<4x2x5xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 5>}> : (tensor<6x5xi64>, tensor<4x2xi32>) -> tensor<4x2x5xi64>
   return %0 : tensor<4x2x5xi64>
 }
 
 // CASE gather_windows
-// RULE ([c, e], [a, b]) -> ([a, d, e]) {a=4, b=2 whole, c=6 whole, d=2 whole, e=5}
+// RULE ([c, e], [a, b]) -> ([a, d, e]) {a=4, b=2 whole, c=6 travels, d=2 whole, e=5}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<4x2xi32>) -> tensor<4x2x5xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 2, 5>}> : (tensor<6x5xi64>, tensor<4x2xi32>) -> tensor<4x2x5xi64>
   return %0 : tensor<4x2x5xi64>
 }
 
 // CASE gather_elements
-// RULE ([c, d], [a, b]) -> ([a]) {a=4, b=2 whole, c=6 whole, d=5 whole}
+// RULE ([c, d], [a, b]) -> ([a]) {a=4, b=2 whole, c=6 travels, d=5 travels}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<4x2xi32>) -> tensor<4xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<6x5xi64>, tensor<4x2xi32>) -> tensor<4xi64>
   return %0 : tensor<4xi64>
 }
 
 // CASE gather_batched
-// RULE ([a, c, d], [a, b, 0]) -> ([a, b, d]) {a=3, b=4, c=6 whole, d=5}
+// RULE ([a, c, d], [a, b, 0]) -> ([a, b, d]) {a=3, b=4, c=6 travels, d=5}
 func.func @main(%a: tensor<3x6x5xi64>, %i: tensor<3x4x1xi32>) -> tensor<3x4x5xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<3x6x5xi64>, tensor<3x4x1xi32>) -> tensor<3x4x5xi64>
   return %0 : tensor<3x4x5xi64>
 }
 
 // CASE gather_batched_index_first
-// RULE ([b, c], [0, a, b]) -> ([a, b]) {a=4, b=3, c=6 whole}
+// RULE ([b, c], [0, a, b]) -> ([a, b]) {a=4, b=3, c=6 travels}
 func.func @main(%a: tensor<3x6xi64>, %i: tensor<1x4x3xi32>) -> tensor<4x3xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [2], start_index_map = [1]>, slice_sizes = array<i64: 1, 1>}> : (tensor<3x6xi64>, tensor<1x4x3xi32>) -> tensor<4x3xi64>
   return %0 : tensor<4x3xi64>
 }
 
 // CASE gather_offset_first
-// RULE ([b, c], [a, 0]) -> ([c, a]) {a=4, b=6 whole, c=5}
+// RULE ([b, c], [a, 0]) -> ([c, a]) {a=4, b=6 travels, c=5}
 func.func @main(%a: tensor<6x5xi64>, %i: tensor<4x1xi32>) -> tensor<5x4xi64> {
   %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 5>}> : (tensor<6x5xi64>, tensor<4x1xi32>) -> tensor<5x4xi64>
   return %0 : tensor<5x4xi64>
 }
 
 // CASE scatter_add_rows
-// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 sum, b=6 whole, c=5}
+// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 sum, b=6 distributed, c=5}
 func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>) -> tensor<6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -898,7 +898,7 @@ func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>)
 }
 
 // CASE scatter_max_rows
-// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 max, b=6 whole, c=5}
+// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 max, b=6 distributed, c=5}
 func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>) -> tensor<6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -909,7 +909,7 @@ func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>)
 }
 
 // CASE scatter_multiply_rows
-// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 product, b=6 whole, c=5}
+// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 product, b=6 distributed, c=5}
 func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>) -> tensor<6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -920,7 +920,7 @@ func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>)
 }
 
 // CASE scatter_set_rows
-// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 whole, b=6 whole, c=5}
+// RULE ([b, c], [a, 0], [a, c]) -> ([b, c]) {a=4 travels, b=6 distributed, c=5}
 func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>) -> tensor<6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -930,7 +930,7 @@ func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>)
 }
 
 // CASE scatter_add_moved_window
-// RULE ([c, d], [a, b], [a, e]) -> ([c, d]) {a=4 sum, b=2 whole, c=6 whole, d=5 whole, e=5 whole}
+// RULE ([c, d], [a, b], [a, e]) -> ([c, d]) {a=4 sum, b=2 whole, c=6 distributed, d=5 distributed, e=5 sum}
 func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x2xi32>, %u0: tensor<4x5xi64>) -> tensor<6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -952,7 +952,7 @@ func.func @main(%a0: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x3xi64>)
 }
 
 // CASE scatter_batched
-// RULE ([a, c, d], [a, b, 0], [a, b, d]) -> ([a, c, d]) {a=3, b=4 sum, c=6 whole, d=5}
+// RULE ([a, c, d], [a, b, 0], [a, b, d]) -> ([a, c, d]) {a=3, b=4 sum, c=6 distributed, d=5}
 func.func @main(%a0: tensor<3x6x5xi64>, %i: tensor<3x4x1xi32>, %u0: tensor<3x4x5xi64>) -> tensor<3x6x5xi64> {
   %0 = "stablehlo.scatter"(%a0, %i, %u0) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>):
@@ -963,7 +963,7 @@ func.func @main(%a0: tensor<3x6x5xi64>, %i: tensor<3x4x1xi32>, %u0: tensor<3x4x5
 }
 
 // CASE scatter_of_two
-// RULE ([b, c], [b, c], [a, 0], [a, c], [a, c]) -> ([b, c], [b, c]) {a=4 sum, b=6 whole, c=5}
+// RULE ([b, c], [b, c], [a, 0], [a, c], [a, c]) -> ([b, c], [b, c]) {a=4 sum, b=6 distributed, c=5}
 func.func @main(%a0: tensor<6x5xi64>, %a1: tensor<6x5xi64>, %i: tensor<4x1xi32>, %u0: tensor<4x5xi64>, %u1: tensor<4x5xi64>) -> (tensor<6x5xi64>, tensor<6x5xi64>) {
   %0:2 = "stablehlo.scatter"(%a0, %a1, %i, %u0, %u1) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
     ^bb0(%x0: tensor<i64>, %x1: tensor<i64>, %x2: tensor<i64>, %x3: tensor<i64>):

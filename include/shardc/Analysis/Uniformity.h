@@ -42,6 +42,13 @@ bool tableVaries(llvm::ArrayRef<Entry> table,
 /// | all_reduce           | the source's, less the reduced axes              |
 /// | reduce_scatter       | the same, and axes along which the needed table  |
 /// |                      | varies                                           |
+/// | row_plan             | the indices', and axes along which the parts of   |
+/// |                      | slices that are needed vary                       |
+/// | gather_rows          | the plan's, and the operand's, less those that    |
+/// |                      | cut the addressed dims                            |
+/// | scatter_rows         | those that cut the addressed dims; what is        |
+/// |                      | written to; the updates', less those that cut the |
+/// |                      | indices                                           |
 /// | loop, branch: result | what flows there, and the condition's            |
 /// | or region's argument |                                                  |
 /// | call, op with effect | every axis                                       |

@@ -148,6 +148,10 @@ struct FactorState {
 llvm::SmallVector<FactorState, 8> decideFactors(const Problem &problem,
                                                 const OpNode &op);
 
+/// Bytes that arrive at all ranks together where `op`, cut as `factors` says, asks
+/// for rows along `factor`, which is cut.
+double bytesAsked(const Problem &problem, const OpNode &op, llvm::ArrayRef<FactorState> factors, int64_t factor);
+
 /// What `factors` asks of a tensor of `op`. Dims of operands that are read
 /// through windows keep the boundaries of `current` where the axes agree.
 TensorState impliedOperand(const Problem &problem, const RuleView &view,

@@ -101,6 +101,28 @@ SHARDRT_EXPORT int shardrt_all_reduce(shardrt_context *ctx, int64_t site,
 SHARDRT_EXPORT int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site,
                                           const void *src, void *dst);
 
+/** Works out whose rows the site's `indices` (this rank's block of them) name,
+ * and tells the ranks concerned. Returns a plan above 0, which holds until the
+ * site is carried out again or the world ends; 0 after an error, which whoever
+ * uses the plan then returns. */
+SHARDRT_EXPORT int64_t shardrt_plan_rows(shardrt_context *ctx, int64_t site,
+                                         const void *indices);
+/** Copies the rows that the plan's indices name, clamped as StableHLO does, out
+ * of the ranks' blocks `src` into `dst`. A block is dense: outer dims, the
+ * addressed dims, inner dims; `dst` has one row for each index vector (and each
+ * part of its slice) where `src` has the addressed dims. Buffers as for
+ * shardrt_exchange. */
+SHARDRT_EXPORT int shardrt_gather_rows(shardrt_context *ctx, int64_t site,
+                                       int64_t plan, const void *src,
+                                       void *dst);
+/** Combines rows of all ranks' `updates` into the block `dst` of the rank that
+ * owns them, by the site's reduction (none: the last update stays), in ascending
+ * order of the number of the update in the whole tensor: the same bits on any
+ * mesh. Rows outside the tensor are left out. */
+SHARDRT_EXPORT int shardrt_scatter_rows(shardrt_context *ctx, int64_t site,
+                                        int64_t plan, const void *updates,
+                                        void *dst);
+
 /** Makes this rank and, through it, the whole step fail with `code` (not 0) and
  * `message` (copied; NULL for none). Returns `code`. */
 SHARDRT_EXPORT int shardrt_fail(shardrt_context *ctx, int code,

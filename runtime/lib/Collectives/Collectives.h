@@ -21,6 +21,11 @@ int runAllReduce(shardrt_context &ctx, int64_t site, const void *src, void *dst,
                  int64_t count);
 int runReduceScatter(shardrt_context &ctx, int64_t site, const void *src,
                      void *dst);
+int64_t planRows(shardrt_context &ctx, int64_t site, const void *indices);
+int gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
+               const void *src, void *dst);
+int scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
+                const void *updates, void *dst);
 
 /// The plan of `site`, or NULL after failing the step: there is no such site,
 /// or it is of another kind than `kind`.

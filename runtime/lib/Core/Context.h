@@ -3,6 +3,7 @@
 #define SHARDRT_CORE_CONTEXT_H
 
 #include "Collectives/Plan.h"
+#include "Collectives/RowPlan.h"
 #include "Comm/Comm.h"
 #include "Core/Program.h"
 #include "Device/Cpu/Memory.h"
@@ -26,6 +27,7 @@ struct shardrt_context {
   const shardrt::Program *program = nullptr;
   shardrt::Comm *comm = nullptr;
   std::vector<shardrt::SitePlan> plans; ///< by site
+  std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;
   std::array<Pending, maxPending> pending;
   shardrt::Memory memory;

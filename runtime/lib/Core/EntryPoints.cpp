@@ -140,6 +140,24 @@ int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site, const void *src,
                     [&] { return runReduceScatter(*ctx, site, src, dst); });
 }
 
+int64_t shardrt_plan_rows(shardrt_context *ctx, int64_t site,
+                          const void *indices) {
+  return guarded(ctx, int64_t(0),
+                 [&] { return planRows(*ctx, site, indices); });
+}
+
+int shardrt_gather_rows(shardrt_context *ctx, int64_t site, int64_t plan,
+                        const void *src, void *dst) {
+  return collective(ctx,
+                    [&] { return gatherRows(*ctx, site, plan, src, dst); });
+}
+
+int shardrt_scatter_rows(shardrt_context *ctx, int64_t site, int64_t plan,
+                         const void *updates, void *dst) {
+  return collective(
+      ctx, [&] { return scatterRows(*ctx, site, plan, updates, dst); });
+}
+
 int shardrt_fail(shardrt_context *ctx, int code, const char *message) {
   if (code == 0)
     code = SHARDRT_REFUSED;

@@ -46,6 +46,8 @@ static std::string axesOf(const Site &site, const SiteTable &table) {
   std::vector<int64_t> axes = site.groupAxes;
   for (const shardc::DimExchange &dim : site.exchange.dims)
     axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  for (const shardc::DimExchange &dim : site.rows.dims)
+    axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   std::string text;
@@ -66,9 +68,12 @@ static std::string readTables(Program &program, std::span<const int64_t> words,
   for (size_t i = 0; i < program.table.sites.size(); ++i) {
     Site &site = program.table.sites[i];
     if (site.report.empty())
-      site.report = site.kind == SiteKind::Exchange    ? "exchange"
-                    : site.kind == SiteKind::AllReduce ? "all_reduce"
-                                                       : "reduce_scatter";
+      site.report = site.kind == SiteKind::Exchange      ? "exchange"
+                    : site.kind == SiteKind::AllReduce   ? "all_reduce"
+                    : site.kind == SiteKind::RowPlan     ? "row_plan"
+                    : site.kind == SiteKind::GatherRows  ? "gather_rows"
+                    : site.kind == SiteKind::ScatterRows ? "scatter_rows"
+                                                         : "reduce_scatter";
     program.siteAxes.push_back(axesOf(site, program.table));
     if (std::string error = checkSite(site); !error.empty())
       return "site " + std::to_string(i) + ": " +

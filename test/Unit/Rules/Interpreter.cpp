@@ -274,6 +274,18 @@ runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
         });
         return result;
       })
+      .Case([&](tensor::InsertSliceOp slice) {
+        Index offsets = valuesOf(slice.getMixedOffsets(), environment),
+              strides = valuesOf(slice.getMixedStrides(), environment);
+        Tensor result = operands[1];
+        forEachIndex(operands[0].shape, [&](ArrayRef<int64_t> index) {
+          Index to;
+          for (size_t d = 0; d < index.size(); ++d)
+            to.push_back(offsets[d] + index[d] * strides[d]);
+          result.at(to) = operands[0].at(index);
+        });
+        return result;
+      })
       .Case([&](tensor::CollapseShapeOp collapse) {
         Index shape;
         for (const ReassociationIndices &group :
@@ -327,7 +339,7 @@ static Tensor lookup(spmd::LookupOp op, int64_t rank, const TestMesh &mesh) {
   return Tensor::scalar(op.getTable()[place]);
 }
 
-static int64_t combineKind(spmd::ReductionKind kind, int64_t lhs, int64_t rhs) {
+int64_t shardc::test::combineKind(spmd::ReductionKind kind, int64_t lhs, int64_t rhs) {
   switch (kind) {
   case spmd::ReductionKind::Sum:
     return static_cast<int64_t>(static_cast<uint64_t>(lhs) +
@@ -423,6 +435,11 @@ static std::string exchange(spmd::HaloExchangeOp op,
 std::string shardc::test::run(Block &block, std::vector<Environment> &ranks,
                               const TestMesh &mesh) {
   for (Operation &op : block.without_terminator()) {
+    if (std::optional<std::string> problem = runRows(&op, ranks, mesh)) {
+      if (!problem->empty())
+        return *problem;
+      continue;
+    }
     if (auto reduce = dyn_cast<spmd::AllReduceOp>(op)) {
       if (std::string problem = allReduce(reduce, ranks, mesh);
           !problem.empty())

@@ -3,6 +3,7 @@
 #define SHARDC_TEST_UNIT_RULES_INTERPRETEROPS_H
 
 #include "Interpreter.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Region.h"
 
@@ -26,6 +27,13 @@ std::vector<Tensor> runStableHLO(mlir::Operation *op,
 std::vector<Tensor> runAddressing(mlir::Operation *op,
                                   llvm::ArrayRef<Tensor> operands,
                                   Environment &environment);
+
+int64_t combineKind(spmd::ReductionKind kind, int64_t lhs, int64_t rhs);
+/// A plan of rows or a use of one on all ranks: nothing, or what it could not
+/// do; nullopt for other ops.
+std::optional<std::string> runRows(mlir::Operation *op,
+                                   std::vector<Environment> &ranks,
+                                   const TestMesh &mesh);
 
 } // namespace shardc::test
 

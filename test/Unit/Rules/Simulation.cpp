@@ -153,6 +153,11 @@ public:
                  StringRef why) override;
   Value allReduce(Value partial, spmd::ReductionKind kind,
                   ArrayRef<int64_t> axes, StringRef why) override;
+  FlatSymbolRefAttr meshName() override {
+    return FlatSymbolRefAttr::get(op->getContext(), "mesh");
+  }
+  spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned,
+                                     const IntervalTable &needed) override;
 
 private:
   /// True if the local form moves the dim's blocks: it gets those owned.
@@ -308,6 +313,31 @@ SmallVector<IntervalTable> Simulation::tablesOf(Value value,
           block(map, size, rank);
   }
   return tables;
+}
+
+spmd::DimExchangeAttr
+Simulation::exchangeAttr(int64_t dim, const IntervalTable &owned,
+                         const IntervalTable &needed) {
+  DimExchange exchange{dim, {owned.axes.begin(), owned.axes.end()}, {}, {}};
+  for (int64_t axis : needed.axes)
+    if (!llvm::is_contained(exchange.axes, axis))
+      exchange.axes.push_back(axis);
+  int64_t count = 1;
+  for (int64_t axis : exchange.axes)
+    count *= mesh.sizes[axis];
+  exchange.owned.resize(count);
+  exchange.needed.resize(count);
+  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+    auto at = [&](const IntervalTable &table) {
+      return table.intervals[coordinateAlong(
+          mesh.sizes, {table.axes.data(), table.axes.size()}, rank)];
+    };
+    int64_t place = coordinateAlong(mesh.sizes, exchange.axes, rank);
+    exchange.owned[place] = at(owned);
+    exchange.needed[place] = at(needed);
+  }
+  auto meshAttr = cast<spmd::MeshOp>(module->getBody()->front()).getMesh();
+  return spmd::DimExchangeAttr::get(op->getContext(), meshAttr, exchange);
 }
 
 Value Simulation::exchange(Value local, ArrayRef<IntervalTable> owned,

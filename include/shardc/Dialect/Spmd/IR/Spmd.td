@@ -12,5 +12,6 @@ include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
 include "shardc/Dialect/Spmd/IR/SpmdManual.td"
 include "shardc/Dialect/Spmd/IR/SpmdOps.td"
 include "shardc/Dialect/Spmd/IR/SpmdRing.td"
+include "shardc/Dialect/Spmd/IR/SpmdRows.td"
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMD_TD
