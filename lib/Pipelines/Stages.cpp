@@ -59,6 +59,7 @@ void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   // Partial values are combined once, late, and together.
   pm.addNestedPass<func::FuncOp>(createSinkReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
+  pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
   // What is left travels while ranks do what does not wait for it.
   pm.addNestedPass<func::FuncOp>(createSplitExchangesPass());
   // The last word on communication: nothing after it may change its order.
@@ -98,7 +99,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
-  Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(true)};
+  Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
 
   StageOptions get() const {

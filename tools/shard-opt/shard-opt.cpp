@@ -16,7 +16,9 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Analysis/Explain.h"
 #include "shardc/Pipelines/Register.h"
+#include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -55,6 +57,18 @@ read(std::unique_ptr<llvm::MemoryBuffer> file, DialectRegistry &registry,
                                     config.inputSplitMarker());
 }
 
+/// Lets `--explain` have the last word, whatever passes there are.
+static void explainAtTheEnd(MlirOptMainConfig &config) {
+  if (!shardc::isExplainRequested())
+    return;
+  config.setPassPipelineSetupFn([asked = config](PassManager &pm) {
+    if (failed(asked.setupPassPipeline(pm)))
+      return failure();
+    pm.addPass(shardc::createExplainPass());
+    return success();
+  });
+}
+
 /// Reads, runs, writes; an error is on the error stream.
 static LogicalResult run(StringRef inputName, StringRef outputName,
                          DialectRegistry &registry) {
@@ -65,6 +79,7 @@ static LogicalResult run(StringRef inputName, StringRef outputName,
     return failure();
   }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  explainAtTheEnd(config);
   FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program =
       read(std::move(file), registry, config);
   if (failed(program))

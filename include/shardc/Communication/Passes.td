@@ -153,4 +153,26 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> {
+  let summary = "Move several small values in one exchange.";
+  let description = [{
+    After: exchanges of one block that do not need one another are one, where the last of them stood, if ranks exchange
+    values of one shape alike (one behind the other in a new dim), or gather or reduce-scatter equal shards of any shape along
+    the first dim (side by side in each rank's row). Only what is small travels so: the block itself is copied once more.
+
+    ```mlir
+    // before: two fields that need the same halo
+    %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    // after
+    %a = stablehlo.concatenate ... : (tensor<1x8x4xf32>, tensor<1x8x4xf32>) -> tensor<2x8x4xf32>
+    %b = spmd.halo_exchange %a [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<2x8x4xf32> -> tensor<2x10x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"memberLimit", "member-limit", "int64_t", /*default=*/"16384", "Most bytes of a value that travels with others.">,
+    Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
 #endif // SHARDC_COMMUNICATION_PASSES_TD
