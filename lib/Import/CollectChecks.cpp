@@ -2,9 +2,11 @@
 //
 // What a check op looks at becomes two more results of @main, got and expected,
 // which no stage after import treats in a way of its own; whoever runs the
-// program compares them.
+// program compares them. In a loop's body or a branch whether it holds is one i1,
+// which is carried out.
 //
 //===----------------------------------------------------------------------===//
+#include "OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -13,6 +15,7 @@
 
 using namespace mlir;
 using namespace shardc;
+using namespace shardc::import;
 
 namespace shardc {
 #define GEN_PASS_DEF_COLLECTCHECKSPASS
@@ -53,31 +56,182 @@ static Check describe(Operation *op) {
   return check;
 }
 
+//===----------------------------------------------------------------------===//
+// Checks in loops and branches
+//===----------------------------------------------------------------------===//
+
+/// Floats as integers that are as far apart as representable numbers lie between
+/// them; zeros are one.
+static Value orderOf(Ops &ops, Value value) {
+  unsigned width = Ops::typeOf(value).getElementTypeBitWidth();
+  auto type = Ops::withElement(value, ops.b.getIntegerType(width));
+  Value bits = stablehlo::BitcastConvertOp::create(ops.b, type, value);
+  bits = ops.convert(bits, ops.b.getI64Type());
+  RankedTensorType wide = Ops::typeOf(bits);
+  Value zero = ops.splat(wide, 0);
+  Value least = ops.splatBits(wide, ~uint64_t(0) << (width - 1));
+  Value mirrored = ops.op<stablehlo::SubtractOp>(least, bits);
+  return ops.select(ops.compare("LT", bits, zero), mirrored, bits);
+}
+
+/// Whether a check holds, as one i1, at its place; null where that cannot be said
+/// in ops.
+static Value holds(Operation *op, Check &check) {
+  Ops ops(op);
+  RankedTensorType type = Ops::typeOf(check.got);
+  Type element = type.getElementType();
+  Value got = check.got, expected = check.expected, equal;
+  auto either = [&](Value x, Value y) { return ops.op<stablehlo::OrOp>(x, y); };
+  auto both = [&](Value x, Value y) { return ops.op<stablehlo::AndOp>(x, y); };
+  auto nans = [&] { return both(ops.compare("NE", got, got), ops.compare("NE", expected, expected)); };
+  bool isFloat = isa<FloatType>(element);
+  StringRef how = check.how;
+  if (how == "eq" || isa<IntegerType>(element)) {
+    equal = ops.compare("EQ", got, expected);
+  } else if (!isFloat || element.getIntOrFloatBitWidth() < 16) {
+    return {};
+  } else if (how.consume_front("almost_eq ")) {
+    double tolerance;
+    if (how.getAsDouble(tolerance))
+      return {};
+    Value apart = ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(got, expected));
+    Value near = ops.compare("LE", apart, ops.splat(type, tolerance));
+    equal = either(either(near, ops.compare("EQ", got, expected)), nans());
+  } else {
+    auto close = cast<check::ExpectCloseOp>(op);
+    Value distance = ops.op<stablehlo::AbsOp>(
+        ops.op<stablehlo::SubtractOp>(orderOf(ops, got), orderOf(ops, expected)));
+    RankedTensorType wide = Ops::typeOf(distance);
+    Value inside = both(ops.compare("LE", distance, ops.splat(wide, close.getMaxUlpDifference())),
+                        ops.compare("GE", distance, ops.splat(wide, close.getMinUlpDifference())));
+    auto finite = [&](Value x) -> Value {
+      return stablehlo::IsFiniteOp::create(ops.b, Ops::withElement(x, ops.b.getI1Type()), x);
+    };
+    inside = both(inside, both(finite(got), finite(expected)));
+    Value infinities = both(ops.compare("EQ", got, expected),
+                            ops.op<stablehlo::NotOp>(finite(got)));
+    equal = either(either(inside, infinities), nans());
+  }
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  return ops.reduce<stablehlo::AndOp>(equal, 1, dims);
+}
+
+/// Carries `flag`, which is known in a region of `op`, out of it: the result is
+/// false if it was false in any turn. Null for ops whose regions do not run in
+/// order.
+static Value carryOut(Operation *op, Value flag) {
+  Region *inside = flag.getParentRegion();
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  auto yes = [&](OpBuilder &at) -> Value {
+    auto type = RankedTensorType::get({}, at.getI1Type());
+    return stablehlo::ConstantOp::create(at, loc, DenseElementsAttr::get(type, true));
+  };
+  auto grow = [&](ValueRange operands) {
+    SmallVector<Type> types(op->getResultTypes());
+    types.push_back(flag.getType());
+    OperationState state(loc, op->getName(), operands, types, op->getAttrs());
+    for (Region &region : op->getRegions())
+      state.addRegion()->takeBody(region);
+    Operation *twin = builder.create(state);
+    op->replaceAllUsesWith(twin->getResults().drop_back());
+    op->erase();
+    return Value(twin->getResults().back());
+  };
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+    if (inside == &loop.getCond())
+      return {};
+    SmallVector<Value> operands(loop.getOperands());
+    operands.push_back(yes(builder));
+    loop.getCond().addArgument(flag.getType(), loc);
+    Value before = loop.getBody().addArgument(flag.getType(), loc);
+    Operation *end = loop.getBody().front().getTerminator();
+    OpBuilder at(end);
+    Value now = stablehlo::AndOp::create(at, loc, flag.getType(), before, flag);
+    end->insertOperands(end->getNumOperands(), now);
+    return grow(operands);
+  }
+  if (!isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
+    return {};
+  for (Region &region : op->getRegions()) {
+    Operation *end = region.front().getTerminator();
+    OpBuilder at(end);
+    Value held = &region == inside ? flag : yes(at);
+    end->insertOperands(end->getNumOperands(), held);
+  }
+  return grow(op->getOperands());
+}
+
+/// Puts a check on one i1 in @main in the place of `op`, which stands in a region.
+static LogicalResult hoist(func::FuncOp main, Operation *op) {
+  auto refuse = [&](Operation *parent) {
+    return op->emitError("unsupported: '")
+           << op->getName() << "' at " << userLocation(op->getLoc())
+           << " stands in a region of '" << parent->getName()
+           << "', where it cannot be followed";
+  };
+  for (Operation *parent = op->getParentOp(); parent != main;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<stablehlo::WhileOp>(parent);
+    if ((!loop && !isa<stablehlo::CaseOp, stablehlo::IfOp>(parent)) ||
+        (loop && loop.getCond().isAncestor(op->getParentRegion())))
+      return refuse(parent);
+  }
+  Check check = describe(op);
+  if (check.constant) {
+    OpBuilder builder(op);
+    check.expected = stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
+  }
+  Value flag = holds(op, check);
+  if (!flag)
+    return refuse(op->getParentOp());
+  while (flag.getParentRegion() != &main.getBody())
+    flag = carryOut(flag.getParentRegion()->getParentOp(), flag);
+  OpBuilder builder(main.getContext());
+  builder.setInsertionPointAfterValue(flag);
+  auto yes = DenseElementsAttr::get(cast<RankedTensorType>(flag.getType()), true);
+  // Named as the check that stood inside.
+  Operation *outside = check::ExpectEqConstOp::create(builder, op->getLoc(), flag, yes);
+  outside->setAttr("spmd.name", op->getName().getIdentifier());
+  op->erase();
+  return success();
+}
+
 static LogicalResult collectChecks(func::FuncOp main) {
   SmallVector<Operation *> checks;
-  main.walk([&](Operation *op) {
-    if (isa_and_nonnull<check::CheckDialect>(op->getDialect()))
-      checks.push_back(op);
-  });
-  Operation *terminator = main.getBody().front().getTerminator();
+  auto find = [&] {
+    checks.clear();
+    main.walk([&](Operation *op) {
+      if (isa_and_nonnull<check::CheckDialect>(op->getDialect()))
+        checks.push_back(op);
+    });
+  };
+  find();
   for (Operation *op : checks) {
-    if (op->getParentOp() != main)
+    if (isa<check::ExpectSerializedEqOp>(op))
       return op->emitError("unsupported: '")
              << op->getName() << "' at " << userLocation(op->getLoc())
-             << " stands in a region of '" << op->getParentOp()->getName()
-             << "', where it may run any number of times";
+             << " reads what another tool wrote; compare with a constant";
+    if (op->getParentOp() != main && failed(hoist(main, op)))
+      return failure();
+  }
+  find();
+  Operation *terminator = main.getBody().front().getTerminator();
+  for (Operation *op : checks) {
     Check check = describe(op);
     OpBuilder builder(op);
     if (check.constant)
       check.expected =
           stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
     unsigned at = main.getNumResults();
+    StringRef name = op->getName().getStringRef();
+    if (auto inside = op->getAttrOfType<StringAttr>("spmd.name"))
+      name = inside.getValue();
     auto attrs = [&](bool got) {
       NamedAttrList list;
       list.set("spmd.name",
-               builder.getStringAttr((op->getName().getStringRef() + " at " +
-                                      userLocation(op->getLoc()))
-                                         .str()));
+               builder.getStringAttr(
+                   (name + " at " + userLocation(op->getLoc())).str()));
       list.set("spmd.check",
                builder.getStringAttr(got ? check.how : "expected"));
       return list.getDictionary(op->getContext());

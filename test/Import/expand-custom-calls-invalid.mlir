@@ -16,13 +16,24 @@ func.func @main(%x: tensor<5x48xf32>, %z: tensor<f32>) -> tensor<5x3xf32> {
 
 // -----
 
+func.func @main(%x: tensor<i32>) {
+  %0 = stablehlo.while(%i = %x) : tensor<i32> cond {
+    %five = stablehlo.constant dense<5> : tensor<i32>
+    // expected-error-re @+1 {{unsupported: 'check.expect_eq' at {{.*}} stands in a region of 'stablehlo.while', where it cannot be followed}}
+    check.expect_eq %i, %x : tensor<i32>
+    %go = stablehlo.compare LT, %i, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %go : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<i32>
+  }
+  return
+}
+
+// -----
+
 func.func @main(%x: tensor<4xf32>) {
-  %0 = stablehlo.constant dense<1> : tensor<i32>
-  "stablehlo.case"(%0) ({
-    // expected-error @+1 {{unsupported: 'check.expect_eq'}}
-    check.expect_eq %x, %x : tensor<4xf32>
-    stablehlo.return
-  }) : (tensor<i32>) -> ()
+  // expected-error-re @+1 {{unsupported: 'check.expect_serialized_eq' at {{.*}} reads what another tool wrote}}
+  "check.expect_serialized_eq"(%x) <{probe_id = "probe0", iteration = 1 : ui32}> : (tensor<4xf32>) -> ()
   return
 }
 

@@ -63,7 +63,8 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
   let summary = "Turn expectations into results that the tool compares.";
   let description = [{
     Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
-    with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). Refuses: checks in regions.
+    with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). A check in the body of a loop or in a branch becomes an
+    i1 that is carried out and checked there. Refuses: checks in other regions, or with what other tools wrote.
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }

@@ -41,6 +41,18 @@ def Check_ExpectEqConstOp : Check_Op<"expect_eq_const", [AllTypesMatch<["lhs", "
   let assemblyFormat = "$lhs `,` $value attr-dict";
 }
 
+def Check_ExpectSerializedEqOp : Check_Op<"expect_serialized_eq", []> {
+  let summary = "Every element is equal to that of a file that a probe wrote.";
+  let description = [{
+    Read, and refused: the file is another tool's.
+    ```mlir
+    "check.expect_serialized_eq"(%0) <{probe_id = "probe0"}> : (tensor<4xi32>) -> ()
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$expected, StrAttr:$probe_id,
+                       DefaultValuedAttr<UI32Attr, "0">:$iteration);
+}
+
 def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [SameTypeOperands]> {
   let summary = "No element differs by more than `tolerance`; NaN is equal to NaN.";
   let description = [{

@@ -1,0 +1,31 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics
+
+func.func @rank(%a: tensor<6xf32>) {
+  // expected-error @below {{has an operand of type 'tensor<6xf32>', expected matrices of known size in its last two dims}}
+  %0:2 = solver.qr %a : (tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>)
+  return
+}
+
+// -----
+
+func.func @square(%a: tensor<4x6xf32>) {
+  // expected-error @below {{has an operand of type 'tensor<4x6xf32>', expected square matrices}}
+  %0:2 = solver.eigh %a, lower = true : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @wide(%a: tensor<4x6xf32>) {
+  // expected-error @below {{has an operand of type 'tensor<4x6xf32>', expected no fewer rows than columns}}
+  %0:3 = solver.orthogonalize %a : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6xf32>, tensor<6x6xf32>)
+  return
+}
+
+// -----
+
+func.func @pivots(%a: tensor<4x6xf32>) {
+  // expected-error @below {{has pivots of type 'tensor<6xi32>', expected 'tensor<4xi32>'}}
+  %0:4 = solver.lu %a : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6xi32>, tensor<4xi32>, tensor<i32>)
+  return
+}

@@ -1,0 +1,45 @@
+// RUN: shard-opt %s --spmd-decompose-ops | FileCheck %s
+
+// What a map computes is elementwise; what it captures is spread.
+// CHECK-LABEL: func.func @map
+//  CHECK-SAME:   %[[X:.*]]: tensor<4xf32>, %[[S:.*]]: tensor<f32>
+//       CHECK:   %[[SPREAD:.*]] = stablehlo.broadcast_in_dim %[[S]], dims = [] : (tensor<f32>) -> tensor<4xf32>
+//       CHECK:   stablehlo.multiply %[[X]], %[[SPREAD]] : tensor<4xf32>
+func.func @map(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %0 = "stablehlo.map"(%x) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>):
+    %1 = stablehlo.multiply %a, %s : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @tokens
+//   CHECK-NOT:   token
+//       CHECK:   %[[X:.*]] = stablehlo.optimization_barrier %{{.*}} : tensor<4xf32>
+//       CHECK:   return %[[X]]
+func.func @tokens(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = stablehlo.create_token : !stablehlo.token
+  %u = stablehlo.after_all %t : !stablehlo.token
+  %0:2 = stablehlo.optimization_barrier %x, %u : tensor<4xf32>, !stablehlo.token
+  %v = stablehlo.after_all %0#1 : !stablehlo.token
+  return %0#0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @tuple
+//  CHECK-SAME:   %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<2xi32>
+//   CHECK-NOT:   tuple
+//       CHECK:   return %[[Y]]
+func.func @tuple(%x: tensor<4xf32>, %y: tensor<2xi32>) -> tensor<2xi32> {
+  %0 = stablehlo.tuple %x, %y : (tensor<4xf32>, tensor<2xi32>) -> tuple<tensor<4xf32>, tensor<2xi32>>
+  %1 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<4xf32>, tensor<2xi32>>) -> tensor<2xi32>
+  return %1 : tensor<2xi32>
+}
+
+// CHECK-LABEL: func.func @bits
+//   CHECK-NOT:   rng_bit_generator
+//       CHECK:   stablehlo.iota dim = 0 : tensor<6xui64>
+func.func @bits(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<6xf32>) {
+  %0:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<6xf32>)
+  return %0#0, %0#1 : tensor<2xui64>, tensor<6xf32>
+}

@@ -1,0 +1,76 @@
+// RUN: shard-opt %s --split-input-file --spmd-refine-shapes=shapes="0=6x4" --canonicalize | FileCheck %s
+
+// A size reaches what is made of it: broadcasts, iotas, slices, assertions.
+// CHECK-LABEL: func.func @main
+//  CHECK-SAME:   (%[[X:.*]]: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<3x4xf32>, tensor<24xf32>)
+//   CHECK-NOT:   dynamic
+//   CHECK-NOT:   shape_assertion
+//       CHECK:   %[[SPREAD:.*]] = stablehlo.broadcast_in_dim {{.*}} -> tensor<6x4xf32>
+//       CHECK:   stablehlo.add %[[X]], %[[SPREAD]] : tensor<6x4xf32>
+//       CHECK:   stablehlo.slice %[[X]] [3:6, 0:4]
+//       CHECK:   stablehlo.reshape %[[X]] : (tensor<6x4xf32>) -> tensor<24xf32>
+func.func @main(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?xf32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %zero = stablehlo.constant dense<0> : tensor<1xi32>
+  %some = stablehlo.compare GE, %n, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%some, %n) {error_message = "need {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %shape = stablehlo.concatenate %rows, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %spread = stablehlo.dynamic_broadcast_in_dim %half, %shape, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %sum = stablehlo.add %x, %spread : tensor<?x4xf32>
+  %middle = stablehlo.divide %n, %two : tensor<i32>
+  %from = stablehlo.reshape %middle : (tensor<i32>) -> tensor<1xi32>
+  %start = stablehlo.concatenate %from, %zero, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %steps = stablehlo.constant dense<1> : tensor<2xi32>
+  %upper = stablehlo.real_dynamic_slice %x, %start, %shape, %steps : (tensor<?x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %all = stablehlo.multiply %rows, %four : tensor<1xi32>
+  %flat = stablehlo.dynamic_reshape %x, %all : (tensor<?x4xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %sum, %upper, %flat : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?xf32>
+}
+
+// -----
+
+// Loops carry the shapes that they are given.
+// CHECK-LABEL: func.func @main
+//       CHECK:   stablehlo.while({{.*}}) : tensor<6x4xf32>, tensor<i32>
+//       CHECK:   stablehlo.dot_general {{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x6xf32>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x?xf32> {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %w:2 = stablehlo.while(%a = %x, %k = %i) : tensor<?x4xf32>, tensor<i32> cond {
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %go = stablehlo.compare LT, %k, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %go : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %k, %one : tensor<i32>
+    %b = stablehlo.tanh %a : tensor<?x4xf32>
+    stablehlo.return %b, %next : tensor<?x4xf32>, tensor<i32>
+  }
+  %p = stablehlo.dot_general %w#0, %w#0, contracting_dims = [1] x [1] : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
+}
+
+// -----
+
+// A window whose padding depends on sizes comes with a function that says how it combines.
+// CHECK-LABEL: func.func @main
+//       CHECK:   "stablehlo.reduce_window"
+//       CHECK:   stablehlo.add
+//       CHECK:   (tensor<6x4xf32>, tensor<f32>) -> tensor<6x4xf32>
+//   CHECK-NOT: func.func
+func.func private @sum(%p: tensor<f32>, %q: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %p, %q : tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %window = stablehlo.constant dense<[3, 1]> : tensor<2xi32>
+  %ones = stablehlo.constant dense<1> : tensor<2xi32>
+  %padding = stablehlo.constant dense<[[1, 1], [0, 0]]> : tensor<2x2xi32>
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %window, %ones, %ones, %ones, %padding) {called_computations = [@sum]} : (tensor<?x4xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
