@@ -220,12 +220,13 @@ PolyId Algebra::invert(PolyId poly) {
 }
 
 PolyId Algebra::exponential(PolyId poly) {
-  // What does not depend on the key comes out, so that shifts of a row cancel.
+  // What does not depend on the key comes out, so that shifts of a row cancel. Numbers stay:
+  // they may be half of a mask.
   Poly inside;
   Monomial outside;
   Poly copy = polys[poly];
   for (const Monomial &monomial : copy) {
-    if (isKeyDependent(dimsOf(monomial))) {
+    if (isKeyDependent(dimsOf(monomial)) || (monomial.factors.empty() && isKeyDependent(dimsOf(poly)))) {
       inside.push_back(monomial);
       continue;
     }

@@ -401,7 +401,7 @@ Operation *raise::placeOf(const Backward &b) {
   return first;
 }
 
-void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, Replacements &replacements) {
+void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const Forward &makes, Replacements &replacements) {
   Emitter e(f, placeOf(b), replacements);
   OpBuilder &builder = e.builder;
   Location loc = e.loc;
@@ -409,7 +409,10 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, Replace
   Arranged query = e.arrange(orElse(b.queryRoot, f.queryRoot), {f.query, f.depth}),
            key = e.arrange(orElse(b.keyRoot, f.keyRoot), {f.key, f.depth}),
            value = e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
-  SmallVector<unsigned> rows = e.rows(), outDims(rows);
+  // The log-sum-exp lies as the forward op has its rows.
+  SmallVector<unsigned> rows(makes.batch);
+  rows.push_back(makes.query);
+  SmallVector<unsigned> outDims(rows);
   outDims.push_back(f.feature);
   Arranged dout = e.arrange(b.dout, outDims);
 
@@ -427,8 +430,8 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, Replace
   auto self = cast<spmd::AllPairsOpInterface>(made.getOperation());
   SmallVector<unsigned> madeDims;
   {
-    SmallVector<unsigned> order(f.batch);
-    order.append({f.query, f.key, f.depth, f.feature});
+    SmallVector<unsigned> order(makes.batch);
+    order.append({makes.query, makes.key, makes.depth, makes.feature});
     for (AffineExpr expr : self.getResultMap(0).getResults())
       madeDims.push_back(order[cast<AffineDimExpr>(expr).getPosition()]);
   }

@@ -182,9 +182,9 @@ static void findBand(Forward &f) {
         keep = algebra.add(keep, algebra.intern({bools}));
       } else if (!found && monomial.coefficient == 1 && monomial.factors.size() == 1 &&
                  first.kind == TermKind::Function && first.name == "stablehlo.select" &&
-                 algebra.constantOf(first.arguments[1]) == 0.0 && algebra.constantOf(first.arguments[2]) == -INFINITY) {
+                 algebra.constantOf(first.arguments[1]) == 0.0 && algebra.constantOf(first.arguments[2])) {
         found = true;
-        masked = -INFINITY;
+        masked = *algebra.constantOf(first.arguments[2]);
         keep = first.arguments[0];
       } else {
         rest.push_back(monomial);

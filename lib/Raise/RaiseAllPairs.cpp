@@ -46,6 +46,12 @@ struct Miss {
 };
 } // namespace
 
+/// True if both compute the same: one is the other again, under a checkpoint.
+static bool isEqual(const Forward &a, const Forward &b, const Numbering &numbering) {
+  stablehlo::DotGeneralOp one = a.dot, other = b.dot;
+  return numbering.of(one.getResult()) == numbering.of(other.getResult());
+}
+
 /// Finds the gradients of `group`; true if all of it can be replaced.
 static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
   Forward &first = group.forwards.front();
@@ -74,7 +80,7 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
     Operation *place = placeOf(b);
     Forward *made = nullptr;
     for (Forward &f : group.forwards)
-      if (f.dot->isBeforeInBlock(place) && f.score == first.score)
+      if (isEqual(f, first, numbering) && f.dot->isBeforeInBlock(place))
         made = &f;
     bool isThere = made != nullptr;
     for (Value value : {b.queryRoot.value, b.keyRoot.value, b.valueRoot.value, b.dout.value})
@@ -89,7 +95,7 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
 }
 
 /// Replaces `group`, all of it. Values that are gone are in `replacements`.
-static void raiseGroup(Group &group, Replacements &replacements) {
+static void raiseGroup(Group &group, const Numbering &numbering, Replacements &replacements) {
   SmallVector<spmd::AllPairsOp> made;
   SmallVector<Operation *> places;
   for (Backward &b : group.backwards)
@@ -99,9 +105,9 @@ static void raiseGroup(Group &group, Replacements &replacements) {
   for (auto [b, place] : llvm::zip(group.backwards, places)) {
     size_t nearest = 0;
     for (size_t i = 0; i < made.size(); ++i)
-      if (made[i]->isBeforeInBlock(place))
+      if (isEqual(group.forwards[i], group.forwards.front(), numbering) && made[i]->isBeforeInBlock(place))
         nearest = i;
-    emitBackward(group.forwards.front(), b, made[nearest], replacements);
+    emitBackward(group.forwards.front(), b, made[nearest], group.forwards[nearest], replacements);
   }
 }
 
@@ -169,7 +175,7 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   std::vector<Pairs> pairs = findPairs(block, numbering);
   Replacements replacements;
   for (Group &group : groups)
-    raiseGroup(group, replacements);
+    raiseGroup(group, numbering, replacements);
   for (Pairs &one : pairs)
     emitPairs(one, replacements);
   return !groups.empty() || !pairs.empty();

@@ -310,8 +310,14 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
     return leaf(value, layout);
   if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
     return readConstant(constant.getValue(), value, layout);
-  if (auto iota = dyn_cast<stablehlo::IotaOp>(op))
+  if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
+    // Narrow types wrap round.
+    int64_t size = typeOf(value).getDimSize(iota.getIotaDimension());
+    Type element = elementOf(value);
+    if (element.getIntOrFloatBitWidth() < 32 && size > (isa<FloatType>(element) ? 128 : 1 << (element.getIntOrFloatBitWidth() - 1)))
+      return leaf(value, layout);
     return position(layout[iota.getIotaDimension()], 0, 1);
+  }
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
     return read(broadcast.getOperand(), throughBroadcast(broadcast, layout));
   if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
@@ -451,6 +457,9 @@ static bool hasInfinity(const Poly &poly) {
   return llvm::any_of(poly, [](const Monomial &monomial) { return !std::isfinite(monomial.coefficient); });
 }
 
+/// True for numbers that stand for no score.
+static bool isLarge(std::optional<double> number) { return number && std::abs(*number) >= 1e4; }
+
 PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
   Type type = elementOf(op->getResult(0));
   bool isBool = type.isInteger(1), isFloat = isa<FloatType>(type);
@@ -506,7 +515,8 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return yes;
     if (!isFinite)
       return function();
-    if (isBool || constant(2) == 0.0 || constant(1) == 0.0) {
+    bool isMask = isFloat && (isLarge(constant(1)) || isLarge(constant(2)));
+    if (!isMask && (isBool || constant(2) == 0.0 || constant(1) == 0.0)) {
       PolyId product = algebra.multiply(condition, algebra.add(yes, no, -1));
       return algebra.add(product, no);
     }
@@ -537,6 +547,10 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return arguments[0];
   if (isa<stablehlo::SignOp>(op) && isFloat && algebra.isPositive(arguments[0]))
     return algebra.number(1);
+  // (1 - keep) * -1e9: taken apart, the large parts would swallow what is added to it.
+  if (isa<stablehlo::MulOp>(op) && isFloat &&
+      ((isLarge(constant(0)) && algebra.get(arguments[1]).size() > 1) || (isLarge(constant(1)) && algebra.get(arguments[0]).size() > 1)))
+    return function();
   if (isa<stablehlo::MulOp>(op))
     return algebra.multiply(arguments[0], arguments[1]);
   if (isa<chlo::SquareOp>(op))

@@ -14,7 +14,8 @@ LAYOUTS = ["bhtd", "bthd", "tbhd", "htd", "thd", "td", "btd", "bcthd", "bhdt"]
 SCALES = ["none", "query", "scores", "divide", "key"]
 SOFTMAXES = ["jax", "max", "stop_gradient", "no_max", "log_softmax", "logsumexp", "after", "power"]
 MASKS = ["none", "causal_tril", "causal_ge", "causal_lt", "causal_inf", "window", "shifted", "padding", "segments",
-         "dense", "bias", "additive", "alibi", "softcap", "dropout", "padding_causal", "min"]
+         "dense", "bias", "additive", "alibi", "softcap", "dropout", "padding_causal", "min",
+         "bert", "where_added", "keep_times"]
 DTYPES = ["float32"] * 5 + ["bfloat16", "float16", "float64"]
 GROUPS = ["none"] * 3 + ["reshape", "repeat", "broadcast"]
 MODES = ["forward", "forward", "vjp", "vjp", "remat", "loss"]
@@ -81,6 +82,10 @@ def _mask(scores: jax.Array, how: str, extras: dict[str, jax.Array], heads: bool
         return scores + extras["bias"].astype(scores.dtype)
     if how == "additive":
         return scores + (1 - extras["padding"].astype(scores.dtype)) * large
+    if how == "bert":
+        return scores + (1.0 - extras["dense"].astype(scores.dtype)) * large
+    if how == "where_added":
+        return scores + jnp.where(rows >= columns, 0.0, large).astype(scores.dtype)
     if how == "alibi":
         slopes = 2.0 ** -(jnp.arange(scores.shape[-3] if heads else 1) + 1.0)
         bias = -slopes[:, None, None] * jnp.abs(rows - columns)
@@ -137,14 +142,14 @@ def make(seed: int) -> Program:
         segment = np.sort(rng.integers(0, 3, max(sizes["t"], sizes["s"]))).astype(np.int32)
         add("segment_q", segment[: sizes["t"]])
         add("segment_k", segment[: sizes["s"]])
-    if mask == "dense":
+    if mask in ("dense", "bert"):
         dense = rng.random((sizes["t"], sizes["s"])) < 0.7
         dense[:, 0] = True
         add("dense", dense)
     if mask == "bias":
         lead = (sizes["h"] * groups,) if heads and rng.random() < 0.7 else ()
         add("bias", draw((*lead, sizes["t"], sizes["s"])))
-    if mask == "dropout":
+    if mask in ("dropout", "keep_times"):
         add("keep", rng.random((sizes["t"], sizes["s"])) < 0.8)
 
     batch = "".join(letter for letter in layout if letter not in "td")
@@ -192,6 +197,8 @@ def make(seed: int) -> Program:
             out = jnp.einsum(f"{letters}te->{out_letters}", mixed)
         else:
             weights = _softmax(scores, softmax)
+            if mask == "keep_times":
+                weights = weights * extras["keep"].astype(weights.dtype) * jnp.asarray(1.25, weights.dtype)
             if mask == "dropout":
                 weights = jnp.where(extras["keep"], weights / 0.8, 0.0)
             weights = weights.astype(dtype)
