@@ -275,6 +275,9 @@ static LogicalResult verifyScatter(ReduceScatterOp op, MeshAttr mesh) {
 static LogicalResult verifyGroupSizes(CommunicationOpInterface op,
                                       MeshAttr mesh) {
   Value source = op.getSource();
+  // Its dims are those of the rows; updates come in shards of any size.
+  if (auto scatter = dyn_cast<ScatterRowsOp>(*op))
+    source = scatter.getInto();
   auto type = dyn_cast<RankedTensorType>(source.getType());
   if (!type)
     return success();
