@@ -2,7 +2,7 @@
 
 Writes one file of check modules for each element type (``matrix.py DIR``); ``shard-run`` runs them. Expected
 values come from integer arithmetic in Python and from NumPy in a wider type, rounded once by ml_dtypes; where
-StableHLO leaves a result to the implementation, the rule that docs/Reference/semantics.md states is written out.
+StableHLO leaves a result to the implementation, the rule that is kept is written out.
 """
 
 from __future__ import annotations
