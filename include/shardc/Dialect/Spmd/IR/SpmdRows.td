@@ -37,11 +37,11 @@ def Spmd_GatherRowsOp : Spmd_RowsOp<"gather_rows"> {
   let summary = "Take the rows that a plan's indices name from the ranks that own them.";
   let description = [{
     Starts are clamped as StableHLO does. The addressed dims of `operand` are those from `first` on; in the result
-    the plan's batch dims and then the parts of its slices stand in their place. `dims` lists the operand's cut
+    the plan's batch dims and then the parts of its slices (those of more than one row) stand in their place. `dims` lists the operand's cut
     dims: owned intervals.
     ```mlir
     %1 = spmd.gather_rows %p of %0 first 0 [<dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>]
-        on @mesh : tensor<50x16xf32> -> tensor<8x1x16xf32>
+        on @mesh : tensor<50x16xf32> -> tensor<8x16xf32>
     ```
   }];
   let arguments = (ins I64:$plan, AnyRankedTensor:$operand, I64Attr:$first, Spmd_DimExchangeArrayAttr:$dims,
@@ -62,7 +62,7 @@ def Spmd_ScatterRowsOp : Spmd_RowsOp<"scatter_rows", [AllTypesMatch<["into", "re
     out. `updates` has the plan's batch dims and parts of slices where `into` has the addressed dims.
     ```mlir
     %1 = spmd.scatter_rows %p by sum %updates into %0 first 0 [<dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>]
-        on @mesh : tensor<8x1x16xf32>, tensor<50x16xf32>
+        on @mesh : tensor<8x16xf32>, tensor<50x16xf32>
     ```
   }];
   let arguments = (ins I64:$plan, AnyRankedTensor:$updates, AnyRankedTensor:$into, OptionalAttr<Spmd_ReductionKind>:$kind,
