@@ -136,8 +136,28 @@ static bool masksNothing(const Forward &f, PolyId poly) {
   });
 }
 
+/// Scores below this, all of a row alike, are so large that lse loses their number.
+static constexpr double kLargeNumber = -1e4;
+
+/// True if a finite number stands for a masked score.
+static bool masksByNumber(const Forward &f) {
+  auto isLarge = [](std::optional<double> number) { return number && std::isfinite(*number) && *number <= kLargeNumber; };
+  auto isBool = [&](const auto &factor) { return f.algebra->getTerm(factor.first).isBool; };
+  for (const Monomial &monomial : f.algebra->get(f.score))
+    if (std::isfinite(monomial.coefficient) && std::abs(monomial.coefficient) >= -kLargeNumber && llvm::all_of(monomial.factors, isBool))
+      return true;
+  SmallVector<TermId> terms;
+  f.algebra->collectTerms(f.score, terms);
+  return llvm::any_of(terms, [&](TermId id) {
+    const Term &term = f.algebra->getTerm(id);
+    return term.kind == TermKind::Function && term.name == "stablehlo.select" &&
+           (isLarge(f.algebra->constantOf(term.arguments[1])) || isLarge(f.algebra->constantOf(term.arguments[2])));
+  });
+}
+
 /// Finds the band outside which the score has no weight (docs/Rationale/Ring.md).
 static void findBand(Forward &f) {
+  f.mayMaskRows = masksByNumber(f);
   Algebra &algebra = *f.algebra;
   Band band;
   bool isOnly = true;
@@ -210,6 +230,7 @@ static void findBand(Forward &f) {
   }
   f.bandLower = band.lower;
   f.bandUpper = band.upper;
+  f.mayMaskRows &= isInfinite;
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,9 @@ struct Forward {
   /// Exp[score], its sum over keys, the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;
+  /// A large number masks, and nothing proves that it leaves each row a key: lse may
+  /// not say what the backward needs (docs/Rationale/Ring.md section 3).
+  bool mayMaskRows = false;
 };
 
 /// The nearest of pairs, or a number for each query from all of them.

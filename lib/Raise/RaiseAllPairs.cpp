@@ -56,6 +56,11 @@ static bool isEqual(const Forward &a, const Forward &b, const Numbering &numberi
 static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
   Forward &first = group.forwards.front();
   group.backwards = matchBackward(first, numbering);
+  if (first.mayMaskRows && !group.backwards.empty()) {
+    misses.push_back({first.dot, first.dot.getLoc(), "a finite number masks scores, maybe all of a row, and the gradient of such a row needs more than "
+                                                     "the logarithm of its sum; mask with -inf, or by a band that leaves each row a key"});
+    return false;
+  }
   DenseSet<Value> replaced;
   for (Forward &f : group.forwards)
     replaced.insert(f.output);
