@@ -54,17 +54,18 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 
 // -----
 
-// Updates that are cut go into zeros; the input comes last.
+// Many updates that are cut go into zeros; the input comes last. (Few of them
+// are gathered: test/Partition/rows.mlir.)
 sdy.mesh @mesh = <["x"=2]>
-func.func @main(%a: tensor<6x5xf32>, %i: tensor<4x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %u: tensor<4x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<6x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+func.func @main(%a: tensor<6x5xf32>, %i: tensor<400x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %u: tensor<400x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<6x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
   %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %s = stablehlo.add %x, %y : tensor<f32>
     stablehlo.return %s : tensor<f32>
-  }) : (tensor<6x5xf32>, tensor<4x1xi32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  }) : (tensor<6x5xf32>, tensor<400x1xi32>, tensor<400x5xf32>) -> tensor<6x5xf32>
   return %0 : tensor<6x5xf32>
 }
-// CHECK: func.func @main(%[[A:.*]]: tensor<6x5xf32> {{.*}}, %[[I:.*]]: tensor<2x1xi32> {{.*}}, %[[U:.*]]: tensor<2x5xf32>
+// CHECK: func.func @main(%[[A:.*]]: tensor<6x5xf32> {{.*}}, %[[I:.*]]: tensor<200x1xi32> {{.*}}, %[[U:.*]]: tensor<200x5xf32>
 // CHECK: %[[ZEROS:.*]] = stablehlo.broadcast_in_dim
 // CHECK: %[[PART:.*]] = "stablehlo.scatter"(%[[ZEROS]], %[[I]], %[[U]])
 // CHECK: %[[TOTAL:.*]] = spmd.all_reduce sum %[[PART]]
