@@ -366,6 +366,19 @@ Value Lowerer::insert(Value update, Value tensor,
                                          linalg::YieldOp::create(at, loc, args[0]);
                                        }).getResult(0);
   }
+  // MLIR 22, once an offset is known, takes the first dims of one element to be those
+  // that an update of lower rank lacks: where there are others, it gets them all.
+  auto type = cast<RankedTensorType>(update.getType());
+  int64_t lacking = int64_t(sizes.size()) - type.getRank();
+  int64_t ones = llvm::count_if(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
+  if (lacking > 0 && ones > lacking) {
+    SmallVector<int64_t> shape;
+    for (OpFoldResult size : sizes)
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    RankedTensorType full = type.clone(shape);
+    if (auto groups = getReassociationIndicesForReshape(type, full))
+      update = tensor::ExpandShapeOp::create(b, full, update, *groups, sizes);
+  }
   return tensor::InsertSliceOp::create(b, update, tensor, offsets, sizes,
                                        strides);
 }
