@@ -45,6 +45,7 @@ public:
   }
 
   void emit();
+  bool keysDependOn(int dim) const;
   VectorCode &vectorCode() { return code; }
 
 private:
@@ -113,6 +114,7 @@ private:
   SmallVector<Quantity> position; // of the batch dims
   Access query, key, value;
   SmallVector<Access> rows, extras, states;
+  bool hasValue = false;
   int64_t rowsOfTile = 48, keysOfTile = 128;
   int64_t vectors = 8; // of a row of a tile
   Value keysPacked, valuesPacked, keyCopy, valueCopy, queryCopy, gradientCopy;
@@ -571,7 +573,7 @@ void PairEmitter::keyTile(Value k0) {
     }
     SmallVector<int> inner;
     for (int dim : llvm::seq(q))
-      if (!key.usesDim(dim) && !(op.getValue() && value.usesDim(dim)))
+      if (!keysDependOn(dim))
         inner.push_back(dim);
     loops(inner, [&] {
       auto queries = scf::ForOp::create(b, loc, arith.get(from), arith.get(to), arith.index(rowsOfTile));
@@ -611,7 +613,14 @@ void PairEmitter::keyTile(Value k0) {
   body();
 }
 
+/// Whether each index of a batch dim has keys of its own, or gradients of these.
+bool PairEmitter::keysDependOn(int dim) const {
+  return key.usesDim(dim) || (hasValue && value.usesDim(dim)) ||
+         (backward && (states[1].usesDim(dim) || states[2].usesDim(dim)));
+}
+
 void PairEmitter::emit() {
+  hasValue = static_cast<bool>(op.getValue());
   backward = op.getBackward();
   numDims = op.getMap(0).getNumDims();
   q = numDims - 4, k = numDims - 3, d = numDims - 2, e = numDims - 1;
@@ -671,7 +680,7 @@ void PairEmitter::emit() {
   }
   SmallVector<int> outer;
   for (int dim : llvm::seq(q))
-    if (key.usesDim(dim) || (op.getValue() && value.usesDim(dim)))
+    if (keysDependOn(dim))
       outer.push_back(dim);
   loops(outer, [&] {
     auto tiles = scf::ForOp::create(b, loc, arith.index(0), arith.get(sizes[k]), arith.index(keysOfTile));
