@@ -1,6 +1,6 @@
-// RUN: shard-run %s --seed=1 --check  | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=3,y=1 | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=3,y=2 --sizes=0:0=0,300,103 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=3,y=1 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=3,y=2 --sizes=0:0=0,300,103 2>&1 | FileCheck %s
 // Slices and updates that start inside, below and above what they are clamped to.
 // CHECK-COUNT-5: bitwise equal
 sdy.mesh @mesh = <["x"=2, "y"=2]>

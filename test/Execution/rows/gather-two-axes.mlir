@@ -1,4 +1,4 @@
-// RUN: shard-run %s --seed=1 --check 
+// RUN: shard-run %s --seed=1 --check
 // RUN: shard-run %s --seed=1 --check --mesh=x=3,y=2
 // RUN: shard-run %s --seed=1 --check --mesh=x=3,y=2 --sizes=0:0=0,25,16 --sizes=0:2=33,34
 // Two addressed dims, cut along two axes, with a dim between them that is not.

@@ -1,7 +1,7 @@
-// RUN: shard-run %s --seed=1 --check  | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=1 | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=3 | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=7 --sizes=0:0=0,300,3,0,50,40,10 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=1 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=3 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=7 --sizes=0:0=0,300,3,0,50,40,10 2>&1 | FileCheck %s
 // Rows of a cut table, by indices that repeat and lie outside: clamped.
 // CHECK-COUNT-3: bitwise equal
 sdy.mesh @mesh = <["x"=4]>

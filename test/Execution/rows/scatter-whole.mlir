@@ -1,4 +1,4 @@
-// RUN: shard-run %s --seed=1 --check 
+// RUN: shard-run %s --seed=1 --check
 // RUN: shard-run %s --seed=1 --check --mesh=x=1
 // RUN: shard-run %s --seed=1 --check --mesh=x=3
 // RUN: shard-run %s --seed=1 --check --mesh=x=7 --sizes=0:0=0,300,3,0,50,40,10

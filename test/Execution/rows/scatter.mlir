@@ -1,7 +1,7 @@
-// RUN: shard-run %s --seed=1 --check  | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=1 | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=3 | FileCheck %s
-// RUN: shard-run %s --seed=1 --check --mesh=x=7 --sizes=0:0=0,300,3,0,50,40,10 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=1 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=3 2>&1 | FileCheck %s
+// RUN: shard-run %s --seed=1 --check --mesh=x=7 --sizes=0:0=0,300,3,0,50,40,10 2>&1 | FileCheck %s
 // Updates that name the same rows, and rows outside, go to the owners in the order
 // that one rank would apply them in: the same bits. All kinds of bodies.
 // CHECK-COUNT-5: bitwise equal
