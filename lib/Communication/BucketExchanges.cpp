@@ -194,39 +194,14 @@ namespace {
 struct BucketExchangesPass final : shardc::impl::BucketExchangesPassBase<BucketExchangesPass> {
   using Base::Base;
 
-  bool bundle(Block &block, llvm::function_ref<bool(Operation *)> mayStart,
-              llvm::function_ref<bool(Operation *, Operation *)> mayTravelTogether, llvm::function_ref<void(Bucket &)> combine) {
-    bool changed = false;
-    llvm::DenseSet<Operation *> done;
-    for (bool again = true; again;) {
-      again = false;
-      for (Operation &op : block) {
-        if (!mayStart(&op) || largestBytes(&op) > memberLimit || !done.insert(&op).second)
-          continue;
-        int64_t bytes = largestBytes(&op);
-        Bucket bucket = fillBucket(&op, [&](Operation *next) {
-          if (!mayStart(next) || largestBytes(next) > memberLimit || bytes + largestBytes(next) > bucketLimit ||
-              !mayTravelTogether(&op, next))
-            return false;
-          bytes += largestBytes(next);
-          return true;
-        });
-        if (bucket.members.size() < 2)
-          continue;
-        combine(bucket);
-        changed = again = true;
-        break;
-      }
-    }
-    return changed;
-  }
-
   void runOnOperation() override {
     bool changed = false;
     getOperation().walk([&](Block *block) {
-      changed |= bundle(*block, [](Operation *op) { return rowsOf(op).has_value(); }, haveAlikeRows, putSideBySide);
-      changed |= bundle(
-          *block, [](Operation *op) { return isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(op); }, areAlike, stack);
+      changed |= bundle(*block, {memberLimit, bucketLimit, [](Operation *op) { return rowsOf(op).has_value(); }, largestBytes,
+                                 haveAlikeRows, putSideBySide});
+      changed |= bundle(*block, {memberLimit, bucketLimit,
+                                 [](Operation *op) { return isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(op); },
+                                 largestBytes, areAlike, stack});
     });
     if (!changed)
       markAllAnalysesPreserved();

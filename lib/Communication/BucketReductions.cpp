@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-static bool mayTravelTogether(AllReduceOp a, AllReduceOp b) {
+static bool mayTravelTogether(Operation *one, Operation *other) {
+  auto a = cast<AllReduceOp>(one), b = cast<AllReduceOp>(other);
   return a.getKind() == b.getKind() && a.getAxes() == b.getAxes() && a.getMeshAttr() == b.getMeshAttr() &&
          getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType());
 }
@@ -62,31 +63,8 @@ struct BucketReductionsPass final : shardc::impl::BucketReductionsPassBase<Bucke
   void runOnOperation() override {
     bool changed = false;
     getOperation().walk([&](Block *block) {
-      llvm::DenseSet<Operation *> done;
-      for (bool again = true; again;) {
-        again = false;
-        for (Operation &op : *block) {
-          auto first = dyn_cast<AllReduceOp>(op);
-          if (!first || staticBytes(first.getType()) > memberLimit || !done.insert(first).second)
-            continue;
-          int64_t bytes = staticBytes(first.getType());
-          Bucket bucket = fillBucket(first, [&](Operation *next) {
-            auto other = dyn_cast<AllReduceOp>(next);
-            if (!other || !mayTravelTogether(first, other))
-              return false;
-            int64_t more = staticBytes(other.getType());
-            if (more > memberLimit || bytes + more > bucketLimit)
-              return false;
-            bytes += more;
-            return true;
-          });
-          if (bucket.members.size() < 2)
-            continue;
-          combine(bucket);
-          changed = again = true;
-          break;
-        }
-      }
+      changed |= bundle(*block, {memberLimit, bucketLimit, llvm::IsaPred<AllReduceOp>,
+                                 [](Operation *op) { return staticBytes(op->getResult(0).getType()); }, mayTravelTogether, combine});
     });
     if (!changed)
       markAllAnalysesPreserved();

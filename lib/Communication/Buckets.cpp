@@ -43,6 +43,32 @@ Bucket shardc::fillBucket(Operation *first, llvm::function_ref<bool(Operation *)
   return bucket;
 }
 
+bool shardc::bundle(Block &block, const Bundling &how) {
+  bool changed = false;
+  llvm::DenseSet<Operation *> done;
+  auto isSmall = [&](Operation *op) { return how.mayStart(op) && how.bytesOf(op) <= how.memberLimit; };
+  for (bool again = true; again;) {
+    again = false;
+    for (Operation &op : block) {
+      if (!isSmall(&op) || !done.insert(&op).second)
+        continue;
+      int64_t bytes = how.bytesOf(&op);
+      Bucket bucket = fillBucket(&op, [&](Operation *next) {
+        if (!isSmall(next) || bytes + how.bytesOf(next) > how.bucketLimit || !how.mayTravelTogether(&op, next))
+          return false;
+        bytes += how.bytesOf(next);
+        return true;
+      });
+      if (bucket.members.size() < 2)
+        continue;
+      how.combine(bucket);
+      changed = again = true;
+      break;
+    }
+  }
+  return changed;
+}
+
 StringAttr Bucket::joinReasons() const {
   std::string text;
   for (Operation *member : members)

@@ -25,6 +25,19 @@ struct Bucket {
 /// in order; it may count) and need none of those taken.
 Bucket fillBucket(mlir::Operation *first, llvm::function_ref<bool(mlir::Operation *)> mayJoin);
 
+/// How communication travels together.
+struct Bundling {
+  int64_t memberLimit, bucketLimit; ///< bytes of one member, and of all
+  llvm::function_ref<bool(mlir::Operation *)> mayStart;
+  llvm::function_ref<int64_t(mlir::Operation *)> bytesOf;
+  llvm::function_ref<bool(mlir::Operation *, mlir::Operation *)> mayTravelTogether;
+  llvm::function_ref<void(Bucket &)> combine; ///< retires the bucket
+};
+
+/// Fills and combines buckets of the ops of `block`, until no two are left that may
+/// travel together. Returns whether there were any.
+bool bundle(mlir::Block &block, const Bundling &how);
+
 /// Bytes of a static tensor of integers or floats; INT64_MAX for all else.
 int64_t staticBytes(mlir::Type type);
 

@@ -1,5 +1,6 @@
 //===- CombineExchanges.cpp - The same communication once -----------------===//
 
+#include "Buckets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "shardc/Analysis/ControlFlow.h"
@@ -139,20 +140,6 @@ static bool doTheSame(Operation *a, Operation *b) {
   return attributes(a) == attributes(b);
 }
 
-/// Adds the reason of `from` to that of `to`.
-static void joinReasons(Operation *to, Operation *from) {
-  auto more = from->getAttrOfType<StringAttr>(reasonName);
-  if (!more)
-    return;
-  auto reason = to->getAttrOfType<StringAttr>(reasonName);
-  if (!reason)
-    to->setAttr(reasonName, more);
-  else if (!reason.getValue().contains(more.getValue()))
-    to->setAttr(reasonName,
-                StringAttr::get(to->getContext(),
-                                reason.getValue() + "; " + more.getValue()));
-}
-
 static bool mergeSame(Operation *root, DominanceInfo &dominance) {
   bool changed = false;
   SmallVector<CommunicationOpInterface> all;
@@ -168,7 +155,8 @@ static bool mergeSame(Operation *root, DominanceInfo &dominance) {
       others.push_back(op);
       continue;
     }
-    joinReasons(*same, op);
+    if (StringAttr reasons = (Bucket{{*same, op}, {}}).joinReasons())
+      (*same)->setAttr(reasonName, reasons);
     op->replaceAllUsesWith(*same);
     op->erase();
     changed = true;
