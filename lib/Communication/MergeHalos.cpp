@@ -7,10 +7,11 @@
 // It holds the own block as well, so that it may be where the own block lies.
 //
 //===----------------------------------------------------------------------===//
+#include "Buckets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -151,21 +152,9 @@ private:
 } // namespace
 
 OpFoldResult Merger::lookup(HaloExchangeOp op, ArrayRef<int64_t> table, ArrayRef<int64_t> axes) {
-  if (llvm::all_equal(table))
-    return builder.getIndexAttr(table.front());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
-  MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
-  SmallVector<StringRef> names;
-  for (int64_t axis : axes)
-    names.push_back(mesh.getAxisNames()[axis].getValue());
-  return LookupOp::create(builder, op.getLoc(), builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
-                          builder.getStrArrayAttr(names), op.getMeshAttr())
-      .getResult();
-}
-
-static SmallVector<int64_t> sizesOf(ArrayRef<Interval> intervals) {
-  return llvm::map_to_vector(intervals, [](Interval interval) { return interval.size(); });
+  return lookUp(builder, op.getLoc(), lookupMesh(op, op.getMeshAttr()), op.getMeshAttr(), table, axes);
 }
 
 void Merger::merge(Group &group) {
@@ -174,23 +163,15 @@ void Merger::merge(Group &group) {
   auto type = cast<RankedTensorType>(first.getInput().getType());
   SmallVector<int64_t> shape(type.getShape());
   SmallVector<Attribute> dims;
-  SmallVector<Location> locations;
-  std::string reason;
   for (const DimExchange &dim : group.hull.dims) {
-    SmallVector<int64_t> sizes = sizesOf(dim.needed);
-    shape[dim.dim] = llvm::all_equal(sizes) ? sizes.front() : ShapedType::kDynamic;
+    shape[dim.dim] = staticSize(sizesOf(dim.needed));
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
-  for (HaloExchangeOp op : group.members) {
-    locations.push_back(op.getLoc());
-    if (StringAttr text = op.getReasonAttr(); text && !StringRef(reason).contains(text.getValue()))
-      reason += (reason.empty() ? "" : "; ") + text.getValue().str();
-  }
+  Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
-  Location loc = group.members.size() == 1 ? first.getLoc() : FusedLoc::get(builder.getContext(), locations);
-  auto merged = HaloExchangeOp::create(builder, loc, type.clone(shape), first.getInput(),
+  auto merged = HaloExchangeOp::create(builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
                                        readsFill(group.hull) ? group.fill : Value(), builder.getArrayAttr(dims),
-                                       first.getMeshAttr(), reason.empty() ? StringAttr() : builder.getStringAttr(reason));
+                                       first.getMeshAttr(), bucket.joinReasons());
   for (HaloExchangeOp op : group.members) {
     Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
     auto result = cast<RankedTensorType>(op.getType());

@@ -10,9 +10,9 @@
 // everything that uses the block takes a strided buffer.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "SiteTables.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
-#include "shardrt/Sites.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -220,20 +220,11 @@ bool Mover::areAlike(ArrayRef<Candidate> candidates) {
 SmallVector<OpFoldResult> Mover::offsetsOf(Candidate candidate, Operation *place) {
   builder.setInsertionPoint(place);
   SmallVector<OpFoldResult> offsets(cast<MemRefType>(candidate.block().getType()).getRank(), builder.getIndexAttr(0));
-  for (const DimExchange &dim : table.sites[candidate.site.getSite()].exchange.dims) {
+  for (const DimExchange &dim : exchangeOf(candidate).dims) {
     SmallVector<int64_t> first;
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed))
       first.push_back(owned.empty() ? 0 : owned.begin - needed.begin);
-    if (llvm::all_equal(first)) {
-      offsets[dim.dim] = builder.getIndexAttr(first.front());
-      continue;
-    }
-    SmallVector<StringRef> axes;
-    for (int64_t axis : dim.axes)
-      axes.push_back(mesh.getMesh().getAxisNames()[axis].getValue());
-    offsets[dim.dim] = LookupOp::create(builder, place->getLoc(), builder.getIndexType(), builder.getDenseI64ArrayAttr(first),
-                                        builder.getStrArrayAttr(axes), FlatSymbolRefAttr::get(mesh.getSymNameAttr()))
-                           .getResult();
+    offsets[dim.dim] = lookUp(builder, place->getLoc(), mesh.getMesh(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), first, dim.axes);
   }
   return offsets;
 }
@@ -391,17 +382,13 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
-    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
     auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-    if (!words || !strings || meshes.size() != 1)
+    if (!hasSites(module) || meshes.size() != 1)
       return;
-    shardrt::SiteTable table;
-    std::string error = shardrt::decodeSites(words.asArrayRef(), {reinterpret_cast<const char *>(strings.asArrayRef().data()), strings.asArrayRef().size()}, table);
-    if (!error.empty()) {
-      module.emitError() << "has damaged site tables: " << error;
+    FailureOr<shardrt::SiteTable> sites = readSites(module);
+    if (failed(sites))
       return signalPassFailure();
-    }
+    shardrt::SiteTable &table = *sites;
     auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
     Mover mover(table, meshes.front(), inputs ? inputs.size() : 0);
     llvm::MapVector<Value, SmallVector<Candidate>> byBlock;
@@ -428,12 +415,8 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
         candidates.erase(candidates.begin());
         llvm::erase_if(candidates, [&](Candidate candidate) { return table.sites[candidate.site.getSite()].inPlace; });
       }
-    if (!changed)
-      return;
-    shardrt::EncodedSites encoded = shardrt::encodeSites(table);
-    Builder builder(&getContext());
-    module->setAttr("spmd.site_words", builder.getDenseI64ArrayAttr(encoded.words));
-    module->setAttr("spmd.site_strings", builder.getDenseI8ArrayAttr(SmallVector<int8_t>(encoded.strings.begin(), encoded.strings.end())));
+    if (changed)
+      writeSites(module, table);
   }
 };
 } // namespace

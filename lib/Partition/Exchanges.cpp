@@ -22,25 +22,17 @@ int64_t RankTables::countCoordinates(ArrayRef<int64_t> axes) const {
 
 OpFoldResult RankTables::lookup(ArrayRef<int64_t> table, ArrayRef<int64_t> axes) {
   OpBuilder builder(mesh.getContext());
-  if (llvm::all_equal(table))
-    return builder.getIndexAttr(table.front());
-  SmallVector<StringRef> names;
-  for (int64_t axis : axes)
-    names.push_back(mesh.getAxisNames()[axis].getValue());
-  DenseI64ArrayAttr tableAttr = builder.getDenseI64ArrayAttr(table);
-  ArrayAttr axesAttr = builder.getStrArrayAttr(names);
-  Value &value = known[{tableAttr, axesAttr}];
-  if (!value) {
+  auto [entryOfTable, isNew] = known.try_emplace({builder.getDenseI64ArrayAttr(table), builder.getDenseI64ArrayAttr(axes)});
+  if (isNew) {
     if (lastLookup)
       builder.setInsertionPointAfter(lastLookup);
     else
       builder.setInsertionPointToStart(entry);
-    auto lookup = LookupOp::create(builder, entry->getParentOp()->getLoc(), builder.getIndexType(),
-                                   tableAttr, axesAttr, meshName);
-    lastLookup = lookup;
-    value = lookup;
+    entryOfTable->second = lookUp(builder, entry->getParentOp()->getLoc(), mesh, meshName, table, axes);
+    if (auto value = dyn_cast<Value>(entryOfTable->second))
+      lastLookup = value.getDefiningOp();
   }
-  return value;
+  return entryOfTable->second;
 }
 
 DenseElementsAttr shardc::zeroScalar(Type elementType) {
@@ -51,14 +43,6 @@ DenseElementsAttr shardc::zeroScalar(Type elementType) {
     return DenseElementsAttr::get(type, builder.getArrayAttr({zero, zero}));
   }
   return DenseElementsAttr::get(type, builder.getZeroAttr(elementType));
-}
-
-SmallVector<int64_t> shardc::sizesOf(ArrayRef<Interval> intervals) {
-  return llvm::map_to_vector(intervals, [](Interval interval) { return interval.size(); });
-}
-
-int64_t shardc::staticSize(ArrayRef<int64_t> sizes) {
-  return llvm::all_equal(sizes) ? sizes.front() : ShapedType::kDynamic;
 }
 
 IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim, int64_t size) {

@@ -8,6 +8,7 @@
 #ifndef SHARDC_LIB_PARTITION_EXCHANGES_H
 #define SHARDC_LIB_PARTITION_EXCHANGES_H
 
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/Localization.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -33,7 +34,7 @@ private:
   spmd::MeshAttr mesh;
   mlir::FlatSymbolRefAttr meshName;
   mlir::Block *entry;
-  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> known;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::OpFoldResult> known;
   mlir::Operation *lastLookup = nullptr;
 };
 
@@ -53,11 +54,6 @@ mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc, RankTable
 
 /// Zero of `elementType` (integer, float or complex) as a 0-d tensor.
 mlir::DenseElementsAttr zeroScalar(mlir::Type elementType);
-
-/// The number of elements of each coordinate's interval.
-llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<Interval> intervals);
-/// A static size if all entries agree, else ShapedType::kDynamic.
-int64_t staticSize(llvm::ArrayRef<int64_t> sizes);
 
 } // namespace shardc
 

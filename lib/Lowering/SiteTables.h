@@ -1,0 +1,23 @@
+//===- SiteTables.h - Site tables as attributes of a module -----*- C++ -*-===//
+#ifndef SHARDC_LIB_LOWERING_SITETABLES_H
+#define SHARDC_LIB_LOWERING_SITETABLES_H
+
+#include "shardrt/Sites.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace shardc {
+
+/// The tables of all sites of a program, from `--spmd-lower-communication` until the
+/// artifact holds them (runtime/include/shardrt/Sites.h).
+inline constexpr llvm::StringLiteral kSiteWordsAttrName = "spmd.site_words";
+inline constexpr llvm::StringLiteral kSiteStringsAttrName = "spmd.site_strings";
+
+/// True if `module` has numbered sites.
+bool hasSites(mlir::ModuleOp module);
+/// Reads the tables of a module that has them; emits an error if they are damaged.
+mlir::FailureOr<shardrt::SiteTable> readSites(mlir::ModuleOp module);
+void writeSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_LOWERING_SITETABLES_H
