@@ -4,6 +4,7 @@
 // wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
 //
 //===----------------------------------------------------------------------===//
+#include "SiteTables.h"
 #include "DenseBuffers.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
@@ -293,18 +294,14 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
-    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
-    if (!main || !words || !strings || !module->hasAttr("spmd.entry_inputs") || !module->hasAttr("spmd.entry_outputs")) {
+    if (!main || !hasSites(module) || !module->hasAttr("spmd.entry_inputs") || !module->hasAttr("spmd.entry_outputs")) {
       module.emitError() << "has no @main with numbered sites; run --spmd-lower-communication first";
       return signalPassFailure();
     }
-    shardrt::SiteTable table;
-    std::string error = shardrt::decodeSites(words.asArrayRef(), {reinterpret_cast<const char *>(strings.asArrayRef().data()), strings.asArrayRef().size()}, table);
-    if (!error.empty()) {
-      module.emitError() << "has damaged site tables: " << error;
+    FailureOr<shardrt::SiteTable> sites = readSites(module);
+    if (failed(sites))
       return signalPassFailure();
-    }
+    const shardrt::SiteTable &table = *sites;
 
     // The context comes first, the status comes back.
     Type ptr = LLVM::LLVMPointerType::get(context), i32 = IntegerType::get(context, 32);

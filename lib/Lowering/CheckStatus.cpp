@@ -1,4 +1,5 @@
 //===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
+#include "SiteTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -55,8 +56,8 @@ struct CheckStatusPass final : shardc::impl::CheckStatusPassBase<CheckStatusPass
       if (!function.isExternal())
         checkStatuses(function);
 
-    auto words = module->getAttrOfType<DenseI64ArrayAttr>("spmd.site_words");
-    auto strings = module->getAttrOfType<DenseI8ArrayAttr>("spmd.site_strings");
+    auto words = module->getAttrOfType<DenseI64ArrayAttr>(kSiteWordsAttrName);
+    auto strings = module->getAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName);
     if (!words || !strings)
       return;
     OpBuilder builder(module.getBodyRegion());
@@ -73,7 +74,7 @@ struct CheckStatusPass final : shardc::impl::CheckStatusPassBase<CheckStatusPass
     exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()), "shardc_strings", builder.getStringAttr(text));
     exportConstant(builder, loc, i64, "shardc_strings_length", builder.getI64IntegerAttr(length));
     // Attributes of our own mean nothing to LLVM.
-    for (StringRef name : {"spmd.site_words", "spmd.site_strings", "spmd.entry_inputs", "spmd.entry_outputs"})
+    for (StringRef name : {StringRef(kSiteWordsAttrName), StringRef(kSiteStringsAttrName), StringRef("spmd.entry_inputs"), StringRef("spmd.entry_outputs")})
       module->removeAttr(name);
   }
 };

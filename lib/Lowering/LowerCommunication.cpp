@@ -1,9 +1,9 @@
 //===- LowerCommunication.cpp - Communication ops to numbered sites -------===//
+#include "SiteTables.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/UserLocation.h"
-#include "shardrt/Sites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -141,36 +141,9 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   return static_cast<int64_t>(table.sites.size()) - 1;
 }
 
-/// A destination of `type`, whose `?` dims are what `dims` say each rank needs,
-/// or those of `like`.
-static Value createDestination(OpBuilder &builder, Location loc, RankedTensorType type, ArrayAttr dims,
-                               FlatSymbolRefAttr mesh, Value like) {
-  SmallVector<Value> sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    if (!type.isDynamicDim(i))
-      continue;
-    Value size;
-    if (dims)
-      for (Attribute attr : dims)
-        if (auto dim = cast<DimExchangeAttr>(attr); dim.getDim() == i) {
-          SmallVector<int64_t> table;
-          for (size_t k = 0; k + 1 < dim.getNeeded().size(); k += 2)
-            table.push_back(std::max<int64_t>(0, dim.getNeeded()[k + 1] - dim.getNeeded()[k]));
-          SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
-          size = LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
-                                  builder.getArrayAttr(axes), mesh);
-        }
-    if (!size)
-      size = tensor::DimOp::create(builder, loc, like, i);
-    sizes.push_back(size);
-  }
-  // Not tensor.empty: a destination inside another tensor would not be dense.
-  return bufferization::AllocTensorOp::create(builder, loc, type, sizes);
-}
-
 /// This rank's size of dim `dim`, of what it owns or needs by the tables in `dims`;
 /// null if the dim is not listed.
-static Value lookUp(OpBuilder &builder, Location loc, ArrayAttr dims, int64_t dim, bool needed, FlatSymbolRefAttr mesh) {
+static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims, int64_t dim, bool needed, FlatSymbolRefAttr mesh) {
   for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
     if (attr.getDim() != dim)
       continue;
@@ -183,6 +156,23 @@ static Value lookUp(OpBuilder &builder, Location loc, ArrayAttr dims, int64_t di
                             builder.getArrayAttr(axes), mesh);
   }
   return {};
+}
+
+/// A destination of `type`, whose `?` dims are what `dims` say each rank needs,
+/// or those of `like`.
+static Value createDestination(OpBuilder &builder, Location loc, RankedTensorType type, ArrayAttr dims,
+                               FlatSymbolRefAttr mesh, Value like) {
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    if (!type.isDynamicDim(i))
+      continue;
+    Value size = dims ? sizeByTable(builder, loc, dims, i, /*needed=*/true, mesh) : Value();
+    if (!size)
+      size = tensor::DimOp::create(builder, loc, like, i);
+    sizes.push_back(size);
+  }
+  // Not tensor.empty: a destination inside another tensor would not be dense.
+  return bufferization::AllocTensorOp::create(builder, loc, type, sizes);
 }
 
 /// A destination for `op`: each `?` dim is one of the operand, of the indices or
@@ -207,13 +197,13 @@ static Value createPositions(OpBuilder &builder, GatherRowsOp op) {
     if (dim >= first && place < 0) {
       like = plan.getIndices();
       likeDim = dim - first < vectorDim ? dim - first : dim - first + 1;
-      size = lookUp(builder, op.getLoc(), plan.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), plan.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
     } else if (dim >= first && place < numSliced) {
-      size = lookUp(builder, op.getLoc(), plan.getRows(), sliced[place], /*needed=*/true, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), plan.getRows(), sliced[place], /*needed=*/true, op.getMeshAttr());
     } else {
       if (dim >= first)
         likeDim = first + plan.getRows().size() + place - numSliced;
-      size = lookUp(builder, op.getLoc(), op.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), op.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
     }
     if (!size)
       size = tensor::DimOp::create(builder, op.getLoc(), like, likeDim);
@@ -405,12 +395,7 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
     for (DilateOp op : dilates)
       lowerDilate(op);
     resolveDims(module);
-    shardrt::EncodedSites encoded = shardrt::encodeSites(sites.table);
-    Builder builder(&getContext());
-    module->setAttr("spmd.site_words", builder.getDenseI64ArrayAttr(encoded.words));
-    // A string with NULs in it: as bytes, so that it prints.
-    SmallVector<int8_t> bytes(encoded.strings.begin(), encoded.strings.end());
-    module->setAttr("spmd.site_strings", builder.getDenseI8ArrayAttr(bytes));
+    writeSites(module, sites.table);
     keepEntryAttributes(module);
   }
 };
