@@ -258,6 +258,15 @@ def write_page(path, rows, jaxlib):
     print(summary, file=sys.stderr)
 
 
+def read_manifest(corpus):
+    """The programs of a corpus that have stored results: of the whole one, or of the part in test/Execution/corpus."""
+    manifest = json.loads((corpus / "manifest.json").read_text())
+    if isinstance(manifest, dict):
+        return [entry for entry in manifest["entries"] if entry["file"].startswith("mlir/")]
+    return [{"kind": "", "file": f"Inputs/{entry['name']}.mlir", "data": f"Inputs/{entry['name']}.npz"} | entry
+            for entry in manifest]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", required=True)
@@ -272,7 +281,7 @@ def main():
     parser.add_argument("--markdown", help="write the tables of the docs to this file")
     args = parser.parse_args()
     corpus = Path(args.corpus)
-    entries = [entry for entry in json.loads((corpus / "manifest.json").read_text())["entries"] if entry["file"].startswith("mlir/")]
+    entries = read_manifest(corpus)
     known = json.loads(Path(args.xla).read_text()) if args.xla else {}
     wanted = set(filter(None, args.only.split(",")))
     rows, more, failed = {}, 0, 0

@@ -7,14 +7,16 @@ RESULTS holds lit.json (lit --output), ctest.xml (ctest --output-junit) and
 gtest/*.json (one file for each GoogleTest program). Every GoogleTest case counts
 as one test; a ctest entry that wrote no GoogleTest file counts as one. Exits with
 1 if a test failed, or if a report is missing: a run that ended early did not pass.
+Tests that were not run are listed, with what this machine lacks.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 LIT_FAILURES = {"FAIL", "XPASS", "TIMEOUT", "UNRESOLVED"}
@@ -27,6 +29,17 @@ def count_lit(path: Path) -> tuple[int, int, int]:
     passed = sum(codes[code] for code in LIT_PASSES)
     failed = sum(codes[code] for code in LIT_FAILURES)
     return passed, failed, sum(codes.values()) - passed - failed
+
+
+def list_lacking(path: Path) -> list[str]:
+    """Return a line for each thing that lit's tests lacked: what, and which tests were not run for it."""
+    lacking = defaultdict(list)
+    for test in json.loads(path.read_text())["tests"]:
+        if test["code"] in LIT_FAILURES | LIT_PASSES:
+            continue
+        found = re.search(r"requires the following unavailable features: (.*)", test["output"])
+        lacking[found.group(1) if found else test["code"]].append(test["name"].removeprefix("shardc :: "))
+    return [f"not run, for this machine lacks {what}: {', '.join(tests)}" for what, tests in lacking.items()]
 
 
 def count_gtest(path: Path) -> tuple[int, int, int]:
@@ -69,6 +82,8 @@ def main() -> int:
     if lit.exists():
         counts = count_lit(lit)
         passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
+        for line in list_lacking(lit):
+            print(line)
     else:
         complete = False
         print(f"no report of lit: {lit}", file=sys.stderr)
@@ -76,7 +91,7 @@ def main() -> int:
     if not complete:
         failed += 1
     if not_run:
-        print(f"{not_run} not run (a feature that this machine lacks)")
+        print(f"{not_run} not run")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -3,7 +3,6 @@
 Tools come from the build tree first, then from LLVM's own directory (FileCheck,
 not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
 
-    corpus   the program corpus stands beside the repository (%corpus)
     numpy    %python can import numpy
     jax      %python can import jax
     x86, arm the machine that runs the tests
@@ -30,14 +29,22 @@ for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# Tests of the Python package run with the Python that ./run test python sets up,
-# if it is there.
+# Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
+# with one that has at least NumPy: Debian's own, where another is first on the path.
+def modules_of(python: str) -> list[str]:
+    """Which of NumPy and JAX ``python`` can import."""
+    find = "import importlib.util as u; print(*(m for m in ('numpy', 'jax') if u.find_spec(m)))"
+    try:
+        found = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    return found.stdout.split()
+
+
 own_python = os.path.join(config.shardc_source_dir, ".venv", "bin", "python")
-if os.access(own_python, os.X_OK):
-    config.python = own_python
-find_modules = "import importlib.util as u; print(*(m for m in ('numpy', 'jax') if u.find_spec(m)))"
-found = subprocess.run([config.python, "-c", find_modules], capture_output=True, text=True, check=False)
-config.available_features.update(found.stdout.split())
+pythons = {python: modules_of(python) for python in (own_python, config.python, "/usr/bin/python3")}
+config.python = max(pythons, key=lambda python: (len(pythons[python]), python == config.python))
+config.available_features.update(pythons[config.python])
 
 # Tests name their tools by absolute path, so that an installed tool of the same
 # name never stands in for the one just built.
@@ -52,8 +59,4 @@ config.substitutions.append(
     ("%npz", f"{config.python} {os.path.join(config.test_source_root, 'Inputs', 'npz.py')}")
 )
 
-corpus = os.path.join(os.path.dirname(config.shardc_source_dir), "shared", "corpus")
-if os.path.isfile(os.path.join(corpus, "manifest.json")):
-    config.available_features.add("corpus")
-    config.substitutions.append(("%corpus", corpus))
 config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")

@@ -2,7 +2,7 @@
 
 For each ``*.mlir`` of the folders: T1 = print(parse(text)), T2 = print(parse(T1))
 and T3 = print(parse(generic(text))) must be equal, and T1 must be the text itself
-but for what ``normalise`` takes out. Exit status 1 and one line for each failure.
+but for what ``normalise`` takes out, and for those that were edited by hand. Exit status 1 and one line for each failure.
 """
 
 import concurrent.futures
@@ -10,6 +10,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+EDITED = {"serialised_sdy", "sm_odd_groups"}
 
 
 def run(tool: str, text: str, *flags: str) -> str:
@@ -40,7 +42,7 @@ def check(tool: str, path: pathlib.Path) -> str | None:
             return "the generic form reads as something else"
     except RuntimeError as error:
         return str(error)
-    if normalise(once) != normalise(text):
+    if path.stem not in EDITED and normalise(once) != normalise(text):
         return "the print differs from the program's text"
     return None
 

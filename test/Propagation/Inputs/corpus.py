@@ -1,6 +1,6 @@
 """Import and propagate programs of the corpus on several meshes.
 
-Usage: corpus.py SHARD_OPT CORPUS. Every program must pass, without an op that is
+Usage: corpus.py SHARD_OPT PROGRAMS. Every program must pass, without an op that is
 gathered for want of a rule; the last pass of `--spmd-propagate` checks the result.
 """
 
@@ -16,10 +16,10 @@ PROGRAMS = """
 
 
 def main() -> int:
-    shard_opt, corpus = sys.argv[1:]
+    shard_opt, programs = sys.argv[1:]
     failures = 0
     for program in PROGRAMS:
-        path = f"{corpus}/mlir/{program}.mlir"
+        path = f"{programs}/{program}.mlir"
         with open(path, encoding="utf-8") as file:
             mesh = re.search(r"sdy\.mesh @mesh = <\[(.*?)\]>", file.read())
         axes = re.findall(r'"(\w+)"=', mesh.group(1)) if mesh else []
