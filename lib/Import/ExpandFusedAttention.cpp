@@ -305,21 +305,35 @@ void FusedAttention::buildForward() {
   maps = {map(query), map(key), map(value)};
   llvm::append_range(maps, extraMaps);
   maps.push_back(map({kBatch, kHead, kGroup, kQuery, kFeature}));
-  maps.push_back(map({kBatch, kHead, kGroup, kQuery}));
-  Type lse = RankedTensorType::get({batch, heads, groups, queries}, b.getF32Type());
+  maps.append(2, map({kBatch, kHead, kGroup, kQuery}));
+  Type rows = RankedTensorType::get({batch, heads, groups, queries}, b.getF32Type());
   // Keys of other samples may all be masked by their length: the band is not all.
   bool isBand = options.isCausal && queries <= keys;
   auto bound = [&](bool there, int64_t value) { return there ? b.getI64IntegerAttr(value) : IntegerAttr(); };
-  auto op = spmd::AllPairsOp::create(b, TypeRange{splitType(call.getResult(0).getType()), lse}, spmd::PairCombine::Softmax,
-                                     operands[0], operands[1], operands[2], extras, b.getArrayAttr(maps),
+  auto op = spmd::AllPairsOp::create(b, TypeRange{splitType(call.getResult(0).getType()), rows, rows}, spmd::PairCombine::Softmax,
+                                     /*unnormalized=*/false, operands[0], operands[1], operands[2], extras, b.getArrayAttr(maps),
                                      bound(isBand && options.window > 0, 1 - options.window), bound(isBand, 0));
   fillScore(op.getScore());
   fillWeight(op.getWeight());
   SmallVector<Value> results = {join(op.getResult(0), call.getResult(0).getType())};
-  if (call.getNumResults() == 3)
-    results.push_back(join(op.getResult(1), call.getResult(1).getType()));
+  if (call.getNumResults() == 3) {
+    Value logarithm = stablehlo::LogOp::create(b, rows, op.getResult(2)), most = op.getResult(1);
+    results.push_back(join(binary<stablehlo::AddOp>(most, logarithm), call.getResult(1).getType()));
+  }
   results.push_back(emptyWorkspace(call.getResults().back().getType()));
   call.replaceAllUsesWith(results);
+}
+
+/// The maximum and the sum that a forward call, expanded already, has made `lse` of; null if it is anything else.
+static std::pair<Value, Value> largestAndSumOf(Value lse) {
+  if (auto reshape = lse.getDefiningOp<stablehlo::ReshapeOp>())
+    lse = reshape.getOperand();
+  auto add = lse.getDefiningOp<stablehlo::AddOp>();
+  auto log = add ? add.getRhs().getDefiningOp<stablehlo::LogOp>() : nullptr;
+  auto forward = add ? add.getLhs().getDefiningOp<spmd::AllPairsOp>() : nullptr;
+  if (!log || !forward || add.getLhs() != forward.getResult(1) || log.getOperand() != forward.getResult(2))
+    return {};
+  return {add.getLhs(), log.getOperand()};
 }
 
 void FusedAttention::buildBackward() {
@@ -332,8 +346,16 @@ void FusedAttention::buildBackward() {
   SmallVector<int64_t> query = {kBatch, kQuery, kHeads, kDepth}, key = {kBatch, kKey, kHead, kDepth},
                        value = {kBatch, kKey, kHead, kFeature}, rows = {kBatch, kHeads, kQuery},
                        result = {kBatch, kQuery, kHeads, kFeature};
-  // delta = Σ dout out, along (batch, head, query).
+  // delta = Σ dout out, along (batch, head, query). Where rows are known by maximum and sum, dout is divided by this; one that
+  // is known by the logarithm of its sum alone has no more to divide by.
   auto wide = [&](Value v) -> Value { return stablehlo::ConvertOp::create(b, typeOf(v).clone(b.getF32Type()), v); };
+  Value most = lse;
+  if (auto [largest, sum] = largestAndSumOf(lse); sum) {
+    most = join(largest, lse.getType());
+    dout = wide(dout);
+    Value sums = stablehlo::BroadcastInDimOp::create(b, dout.getType(), join(sum, lse.getType()), b.getDenseI64ArrayAttr({0, 2, 1}));
+    dout = binary<stablehlo::DivOp>(dout, sums);
+  }
   auto numbers = stablehlo::DotDimensionNumbersAttr::get(b.getContext(), {0, 2, 1}, {0, 2, 1}, {3}, {3});
   Value wideDout = wide(dout), wideOut = wide(out);
   Value delta = stablehlo::DotGeneralOp::create(b, lse.getType(), wideDout, wideOut, numbers, ArrayAttr(),
@@ -341,7 +363,7 @@ void FusedAttention::buildBackward() {
   addOperand(in[0], query);
   addOperand(in[1], key);
   addOperand(in[2], value);
-  addOperand(lse, rows);
+  addOperand(most, rows);
   addOperand(delta, rows);
   addOperand(dout, result);
   maps = {map(query), map(key), map(value), map(rows), map(rows), map(result)};

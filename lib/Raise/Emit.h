@@ -10,10 +10,11 @@ namespace shardc::raise {
 /// What stands for values that are replaced.
 using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
 
-/// Makes the op of `forward` where its contraction stands, and replaces its output.
+/// Makes the op of `forward` and replaces its outputs.
 spmd::AllPairsOp emitForward(Forward &forward, Replacements &replacements);
 
-/// The first op that `backward` replaces: the new one stands there.
+/// The first op that is replaced: the new one stands there.
+mlir::Operation *placeOf(const Forward &forward);
 mlir::Operation *placeOf(const Backward &backward);
 
 /// Makes the op of `backward`, a gradient of `made`, and replaces what it gives. `forward` is

@@ -202,17 +202,22 @@ void Expander::expandForward(spmd::AllPairsOp forward) {
   SmallVector<Value> results;
   switch (forward.getCombine()) {
   case spmd::PairCombine::Softmax: {
-    Placed largest = reduce<stablehlo::MaxOp>(scores, rowDims, -INFINITY);
-    Value shifted = binary<stablehlo::SubtractOp>(score, spread(largest, scoreDims));
-    Value exponential = stablehlo::ExpOp::create(builder, loc, shifted.getType(), shifted);
-    Placed sum = reduce<stablehlo::AddOp>({exponential, scoreDims}, rowDims, 0);
-    Value p = binary<stablehlo::DivOp>(exponential, spread(sum, scoreDims));
+    Placed largest = reduce<stablehlo::MaxOp>(scores, rowDims, -INFINITY), base = largest;
+    // Nothing but -inf has the sum 0, where exp(-inf - -inf) would be NaN.
+    Value lowest = number(-INFINITY, shapeOf(rowDims));
+    Value isNone = stablehlo::CompareOp::create(builder, loc, largest.value, lowest, stablehlo::ComparisonDirection::EQ);
+    base.value = stablehlo::SelectOp::create(builder, loc, lowest.getType(), isNone, number(0, shapeOf(rowDims)), largest.value);
+    Value shifted = binary<stablehlo::SubtractOp>(score, spread(base, scoreDims));
+    Value p = stablehlo::ExpOp::create(builder, loc, shifted.getType(), shifted);
+    Placed sum = reduce<stablehlo::AddOp>({p, scoreDims}, rowDims, 0);
+    if (!forward.getUnnormalized())
+      p = binary<stablehlo::DivOp>(p, spread(sum, scoreDims));
     if (!forward.getWeight().empty())
       p = run(forward.getWeight(), p, scoreDims)[0];
     SmallVector<unsigned> outDims = dimsOf(op.getResultMap(0));
     results.push_back(result({contract({p, scoreDims}, operand(2), {unsigned(op.getKeyDim())}, outDims), outDims}, 0));
-    Value log = stablehlo::LogOp::create(builder, loc, sum.value.getType(), sum.value);
-    results.push_back(result({binary<stablehlo::AddOp>(largest.value, log), rowDims}, 1));
+    results.push_back(result(largest, 1));
+    results.push_back(result(sum, 2));
     break;
   }
   case spmd::PairCombine::Sum:

@@ -14,7 +14,18 @@ inline constexpr unsigned kFirstFeature = 40, kNoFeature = 44, kNoQuery = 45, kN
 /// The depth dim: the contracted dim of the scores.
 inline constexpr unsigned kDepth = kFirstBoundDim;
 
-/// Softmax attention, as one contraction of probabilities with values ends it.
+/// A number of each row that all its scores make: their maximum, or the sum of their exponentials
+/// times `factor`.
+struct RowOutput {
+  mlir::Value value;
+  Layout layout;
+  bool isMax = false;
+  Monomial factor;
+};
+
+/// Softmax attention, as one contraction of probabilities with values ends it. If it is
+/// open, weights are not divided by their sum: the output is the sum of weight * Exp[score] *
+/// value, times `factor`, which is the same all along a row.
 struct Forward {
   std::unique_ptr<Algebra> algebra;
   std::unique_ptr<Reader> reader;
@@ -31,9 +42,21 @@ struct Forward {
   /// Exp[score], its sum over keys, the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;
-  /// A large number masks, and nothing proves that it leaves each row a key: lse may
-  /// not say what the backward needs (docs/Rationale/Ring.md section 3).
-  bool mayMaskRows = false;
+  bool isOpen = false;
+  Monomial factor;
+  std::vector<RowOutput> rowOutputs;
+
+  /// What rows are along, and all dims, in the op's order.
+  llvm::SmallVector<unsigned> rows() const {
+    llvm::SmallVector<unsigned> dims(batch);
+    dims.push_back(query);
+    return dims;
+  }
+  llvm::SmallVector<unsigned> dims() const {
+    llvm::SmallVector<unsigned> dims = rows();
+    dims.append({key, depth, feature});
+    return dims;
+  }
 };
 
 /// The nearest of pairs, or a number for each query from all of them.
@@ -78,10 +101,16 @@ struct Backward {
   llvm::SmallVector<ExtraGradient> extras;
 };
 
-/// Matches `dot`, whose operand `probabilitySide` holds probabilities. Where it
-/// looks like attention and is none, `nearMiss` says why and where.
-std::optional<Forward> matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, const Numbering &numbering,
+/// Matches `dot`, whose operand `probabilitySide` holds probabilities; with `open`, exponentials
+/// divided by anything. Where it looks like attention and is none, `nearMiss` says why and where.
+std::optional<Forward> matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open, const Numbering &numbering,
                                     std::pair<mlir::Operation *, std::string> &nearMiss);
+
+/// Sums and maxima of the scores of `forward` in its block.
+std::vector<RowOutput> matchRowOutputs(Forward &forward, const Numbering &numbering);
+
+/// Finds the band outside which the score has no weight (docs/Rationale/Ring.md).
+void findBand(Forward &forward);
 
 /// Finds the gradients of `forward` in its block, one for each cotangent.
 std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering);
@@ -89,6 +118,27 @@ std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering
 /// Matches `op`: the best of each row of scores (top_k, or a sort of which the first are
 /// taken), or a sum, maximum or minimum over keys, of distances between pairs.
 std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering);
+
+//===----------------------------------------------------------------------===//
+// What matches share
+//===----------------------------------------------------------------------===//
+
+inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::dyn_cast<mlir::RankedTensorType>(value.getType()); }
+inline DimSet bit(unsigned dim) { return DimSet(1) << dim; }
+/// All dims of a tensor, one after the other.
+llvm::SmallVector<unsigned> flatten(const Layout &layout);
+/// True if one of the first `limit` ops before `value`, as far as these go element by element, is wanted.
+bool isBefore(mlir::Value value, size_t limit, llvm::function_ref<bool(mlir::Operation *)> isWanted);
+/// The contraction that `raw` is, if it is a tensor of the program.
+stablehlo::DotGeneralOp findDot(const Term &raw);
+/// The operands of `dot`, whose result lies as `layout`; the one that has `key` comes last.
+std::pair<Root, Root> rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout, unsigned key, Reader &reader);
+/// The longest of `dims`, the last of equals; kNoQuery if there is none.
+unsigned longestOf(DimSet dims, const Reader &reader);
+/// Goes on from `value`, which lies as `layout`, through ops that only move it.
+void followMoves(mlir::Value &value, Layout &layout, Reader &reader);
+/// How tensors that depend on the scores lie, by number.
+llvm::DenseMap<unsigned, Layout> findLayouts(Forward &forward, const Numbering &numbering);
 
 } // namespace shardc::raise
 

@@ -8,14 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Match.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
-
-static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-static DimSet bit(unsigned dim) { return DimSet(1) << dim; }
 
 /// Below it, whole numbers are exact in f32.
 static constexpr int64_t kExact = int64_t(1) << 24;
@@ -37,19 +33,9 @@ static std::optional<bool> isAscending(stablehlo::SortOp sort) {
 /// True if one of the few ops before `value` sums over a dim that `value` lacks: what
 /// distances are made of. Other sums need no closer look.
 static bool hasInnerSum(Value value) {
-  SmallVector<Value> worklist = {value};
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!worklist.empty() && seen.size() < 48) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (!op || !seen.insert(op).second)
-      continue;
-    if (isa<stablehlo::ReduceOp>(op) && typeOf(op->getOperand(0)) && typeOf(op->getOperand(0)).getRank() == typeOf(value).getRank() + 1)
-      return true;
-    if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
-        isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op))
-      llvm::append_range(worklist, op->getOperands());
-  }
-  return false;
+  return isBefore(value, 48, [&](Operation *op) {
+    return isa<stablehlo::ReduceOp>(op) && typeOf(op->getOperand(0)) && typeOf(op->getOperand(0)).getRank() == typeOf(value).getRank() + 1;
+  });
 }
 
 /// Fills in what `op` does with its rows; the dim of keys of its operand, or -1.
@@ -215,14 +201,10 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   if (term.kind == TermKind::Dot) {
     if (!hasQueryNumber || !hasKeyNumber)
       return std::nullopt;
-    auto dot = term.tensor.getDefiningOp<stablehlo::DotGeneralOp>();
+    stablehlo::DotGeneralOp dot = findDot(term);
     if (!dot)
       return std::nullopt;
-    auto [lhs, rhs] = pairs.reader->operandLayouts(dot, term.tensorLayout);
-    pairs.queryRoot = pairs.reader->rootOf(dot.getLhs(), lhs);
-    pairs.keyRoot = pairs.reader->rootOf(dot.getRhs(), rhs);
-    if (dimsIn(pairs.queryRoot.layout) & bit(pairs.key))
-      std::swap(pairs.queryRoot, pairs.keyRoot);
+    std::tie(pairs.queryRoot, pairs.keyRoot) = rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
   } else {
     pairs.elements = elementsOf(pairs, term);
     if (!pairs.elements)
@@ -239,18 +221,12 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   for (const Root *root : {&pairs.queryRoot, &pairs.keyRoot})
     if (!isa<FloatType>(typeOf(root->value).getElementType()))
       return std::nullopt;
-  int64_t longest = 0;
-  for (unsigned dim = 0; dim < kFirstFeature; ++dim)
-    if ((queryDims & rowDims & ~keyDims & bit(dim)) && pairs.reader->sizeOf(dim) >= longest) {
-      longest = pairs.reader->sizeOf(dim);
-      pairs.query = dim;
-    }
+  pairs.query = longestOf(queryDims & rowDims & ~keyDims, *pairs.reader);
   if (pairs.query == kNoQuery)
     return std::nullopt;
-  for (const auto &parts : pairs.rows)
-    for (unsigned part : parts)
-      if (part != pairs.query)
-        pairs.batch.push_back(part);
+  for (unsigned part : flatten(pairs.rows))
+    if (part != pairs.query)
+      pairs.batch.push_back(part);
   bool isFloat = isa<FloatType>(type.getElementType());
   if (!isFloat && (!type.getElementType().isSignlessInteger() || !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
     return std::nullopt;

@@ -52,15 +52,52 @@ static bool isEqual(const Forward &a, const Forward &b, const Numbering &numberi
   return numbering.of(one.getResult()) == numbering.of(other.getResult());
 }
 
-/// Finds the gradients of `group`; true if all of it can be replaced.
+/// True if `value` is there before `place`.
+static bool isThere(Value value, Operation *place) {
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+}
+
+/// The tensors that `monomial` is made of are there before `place`.
+static bool isThere(const Monomial &monomial, Forward &f, Operation *place) {
+  return llvm::all_of(monomial.factors, [&](auto &factor) {
+    const Term &term = f.algebra->getTerm(factor.first);
+    if (term.tensor)
+      return isThere(term.tensor, place);
+    return !term.arguments.empty() && llvm::all_of(term.arguments, [&](PolyId argument) {
+      return llvm::all_of(f.algebra->get(argument), [&](const Monomial &part) { return isThere(part, f, place); });
+    });
+  });
+}
+
+/// True if all that `f` is made of is there where it is to stand.
+static bool isThere(Forward &f) {
+  Operation *place = placeOf(f);
+  for (Value value : {f.queryRoot.value, f.keyRoot.value, f.valueRoot.value})
+    if (!isThere(value, place))
+      return false;
+  SmallVector<TermId> terms;
+  f.algebra->collectTerms(f.score, terms);
+  f.algebra->collectTerms(f.weight, terms);
+  for (TermId id : terms)
+    if (const Term &term = f.algebra->getTerm(id); id != f.raw && term.arguments.empty() && !isThere(term.tensor, place))
+      return false;
+  for (const RowOutput &row : f.rowOutputs)
+    if (!isThere(row.factor, f, row.value.getDefiningOp()))
+      return false;
+  return !f.isOpen || isThere(f.factor, f, f.output.getDefiningOp());
+}
+
+/// Finds the gradients of `group` and what else its rows give; true if all of it can be replaced.
 static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
   Forward &first = group.forwards.front();
-  group.backwards = matchBackward(first, numbering);
-  if (first.mayMaskRows && !group.backwards.empty()) {
-    misses.push_back({first.dot, first.dot.getLoc(), "a finite number masks scores, maybe all of a row, and the gradient of such a row needs more than "
-                                                     "the logarithm of its sum; mask with -inf, or by a band that leaves each row a key"});
+  auto miss = [&](Operation *place, StringRef why) {
+    llvm::erase_if(misses, [&](const Miss &other) { return other.dot == first.dot; });
+    misses.push_back({first.dot, place->getLoc(), why.str()});
     return false;
-  }
+  };
+  if (!first.isOpen)
+    group.backwards = matchBackward(first, numbering);
   DenseSet<Value> replaced;
   for (Forward &f : group.forwards)
     replaced.insert(f.output);
@@ -71,30 +108,34 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
     for (ExtraGradient &extra : b.extras)
       replaced.insert(extra.value);
   }
-  unsigned raw = numbering.of(first.algebra->getTerm(first.raw).tensor);
+  std::vector<RowOutput> rows = matchRowOutputs(first, numbering);
+  // Exponentials that are not even summed up are no softmax.
+  if (first.isOpen && llvm::all_of(rows, [](const RowOutput &row) { return row.isMax; }))
+    return false;
   DenseSet<Value> seen;
+  for (RowOutput &row : rows)
+    if (first.isOpen || findSurvivor(row.value, replaced, seen = {}))
+      first.rowOutputs.push_back(row);
+  for (RowOutput &row : rows)
+    replaced.insert(row.value);
+  unsigned raw = numbering.of(first.algebra->getTerm(first.raw).tensor);
+  seen.clear();
   for (Operation &op : *first.dot->getBlock()) {
     if (op.getNumResults() != 1 || numbering.of(op.getResult(0)) != raw)
       continue;
-    if (Operation *survivor = findSurvivor(op.getResult(0), replaced, seen)) {
-      misses.push_back({first.dot, survivor->getLoc(), ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str()});
-      return false;
-    }
+    if (Operation *survivor = findSurvivor(op.getResult(0), replaced, seen))
+      return miss(survivor, ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
   }
+  for (Forward &f : group.forwards)
+    if (!isThere(f))
+      return miss(placeOf(f), "it is needed before what it is made of");
   for (Backward &b : group.backwards) {
     Operation *place = placeOf(b);
-    Forward *made = nullptr;
-    for (Forward &f : group.forwards)
-      if (isEqual(f, first, numbering) && f.dot->isBeforeInBlock(place))
-        made = &f;
-    bool isThere = made != nullptr;
+    bool isReady = llvm::any_of(group.forwards, [&](Forward &f) { return isEqual(f, first, numbering) && f.dot->isBeforeInBlock(place); });
     for (Value value : {b.queryRoot.value, b.keyRoot.value, b.valueRoot.value, b.dout.value})
-      if (value && value.getDefiningOp() && value.getDefiningOp()->getBlock() == place->getBlock())
-        isThere &= value.getDefiningOp()->isBeforeInBlock(place);
-    if (!isThere) {
-      misses.push_back({first.dot, place->getLoc(), "its gradient is needed before what it is made of"});
-      return false;
-    }
+      isReady &= isThere(value, place);
+    if (!isReady)
+      return miss(place, "its gradient is needed before what it is made of");
   }
   return true;
 }
@@ -151,32 +192,46 @@ static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
   return found;
 }
 
-static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Miss> &misses) {
-  std::vector<Group> groups;
+/// The number of the scores of `f`.
+static unsigned rawOf(const Forward &f, const Numbering &numbering) { return numbering.of(f.algebra->getTerm(f.raw).tensor); }
+
+/// Finds attention in `block`, if `open` that of one block of keys among others. Scores that are
+/// found, or are found to be none, are added to `known`; those that are in it are not looked at.
+static void findGroups(Block &block, bool open, const Numbering &numbering, std::vector<Group> &groups, DenseSet<unsigned> &known,
+                       std::vector<Miss> &misses) {
+  std::vector<Group> found;
   for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
     for (bool side : {false, true}) {
       std::pair<Operation *, std::string> nearMiss = {nullptr, ""};
-      std::optional<Forward> match = matchForward(dot, side, numbering, nearMiss);
+      std::optional<Forward> match = matchForward(dot, side, open, numbering, nearMiss);
       if (!match) {
-        if (nearMiss.first)
+        if (nearMiss.first && !open)
           misses.push_back({dot, nearMiss.first->getLoc(), nearMiss.second});
         continue;
       }
-      unsigned raw = numbering.of(match->algebra->getTerm(match->raw).tensor);
-      Group *group = nullptr;
-      for (Group &other : groups) {
-        Forward &f = other.forwards.front();
-        if (numbering.of(f.algebra->getTerm(f.raw).tensor) == raw)
-          group = &other;
-      }
-      if (!group)
-        group = &groups.emplace_back();
+      unsigned raw = rawOf(*match, numbering);
+      if (known.contains(raw))
+        continue;
+      auto group = llvm::find_if(found, [&](Group &other) { return rawOf(other.forwards.front(), numbering) == raw; });
+      if (group == found.end())
+        group = found.emplace(found.end());
       group->forwards.push_back(std::move(*match));
       break;
     }
   }
+  for (Group &group : found) {
+    known.insert(rawOf(group.forwards.front(), numbering));
+    if (isWhole(group, numbering, misses))
+      groups.push_back(std::move(group));
+  }
+}
+
+static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Miss> &misses) {
   // Numbers are of the program as it was: match all of it first.
-  llvm::erase_if(groups, [&](Group &group) { return !isWhole(group, numbering, misses); });
+  std::vector<Group> groups;
+  DenseSet<unsigned> known;
+  for (bool open : {false, true})
+    findGroups(block, open, numbering, groups, known, misses);
   std::vector<Pairs> pairs = findPairs(block, numbering);
   Replacements replacements;
   for (Group &group : groups)

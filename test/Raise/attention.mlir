@@ -3,10 +3,10 @@
 // No maximum, and the sum divides afterwards.
 // CHECK-LABEL: func.func @divided_last(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>
-//  CHECK-NEXT:   %[[OUT:.*]]:2 = spmd.all_pairs softmax %[[Q]], %[[K]], %[[V]] maps [{{.*}}] score {
+//  CHECK-NEXT:   %[[OUT:.*]]:3 = spmd.all_pairs softmax %[[Q]], %[[K]], %[[V]] maps [{{.*}}] score {
 //  CHECK-NEXT:   ^bb0(%[[RAW:.*]]: tensor<f32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
 //  CHECK-NEXT:     spmd.yield %[[RAW]]
-//  CHECK-NEXT:   } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>)
+//  CHECK-NEXT:   } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
 //  CHECK-NEXT:   return %[[OUT]]#0
 func.func @divided_last(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>

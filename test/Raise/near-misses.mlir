@@ -13,16 +13,16 @@ func.func @weights_returned(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor
   return %o, %p : tensor<8x3xf32>, tensor<8x6xf32>
 }
 
-// The sum has something added to it.
-func.func @more_than_the_sum(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
+// Each exponential has something added to it.
+func.func @more_than_exponentials(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %small = stablehlo.constant dense<0.1> : tensor<8xf32>
+  %small = stablehlo.constant dense<0.1> : tensor<8x6xf32>
   %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
   %e = stablehlo.exponential %s : tensor<8x6xf32>
-  %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
-  %more = stablehlo.add %l, %small : tensor<8xf32>
-  %lb = stablehlo.broadcast_in_dim %more, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
-  %p = stablehlo.divide %e, %lb : tensor<8x6xf32>
+  %more = stablehlo.add %e, %small : tensor<8x6xf32>
+  %l = stablehlo.reduce(%more init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+  %lb = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+  %p = stablehlo.divide %more, %lb : tensor<8x6xf32>
   %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
   // expected-remark @below {{looks like attention, but is left as it is: the exponentials are not divided by their sum alone}}
   return %o : tensor<8x3xf32>

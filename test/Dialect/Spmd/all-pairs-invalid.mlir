@@ -6,11 +6,11 @@
 #o = affine_map<(b, q, k, d, e) -> (b, q, e)>
 #row = affine_map<(b, q, k, d, e) -> (b, q)>
 func.func @maps(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x3xf32>) {
-  // expected-error @below {{'spmd.all_pairs' op has 4 maps, expected 5: one for each operand and result}}
-  %out, %lse = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o] score {
+  // expected-error @below {{'spmd.all_pairs' op has 4 maps, expected 6: one for each operand and result}}
+  %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o] score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<2x8x4xf32>, tensor<2x6x4xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x8xf32>)
+  } : (tensor<2x8x4xf32>, tensor<2x6x4xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
   return
 }
 
@@ -23,10 +23,10 @@ func.func @maps(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x3xf
 #row = affine_map<(b, q, k, d, e) -> (b, q)>
 func.func @sizes(%q: tensor<2x8x4xf32>, %k: tensor<2x6x5xf32>, %v: tensor<2x6x3xf32>) {
   // expected-error @below {{'spmd.all_pairs' op key has 5 elements along the depth dim (d3), but another has 4}}
-  %out, %lse = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #row] score {
+  %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<2x8x4xf32>, tensor<2x6x5xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x8xf32>)
+  } : (tensor<2x8x4xf32>, tensor<2x6x5xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
   return
 }
 
@@ -39,10 +39,10 @@ func.func @sizes(%q: tensor<2x8x4xf32>, %k: tensor<2x6x5xf32>, %v: tensor<2x6x3x
 #col = affine_map<(b, q, k, d, e) -> (b, k)>
 func.func @rows(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x3xf32>) {
   // expected-error @below {{'spmd.all_pairs' op result 1 has the key dim, which it cannot have}}
-  %out, %lse = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #col] score {
+  %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #col, #col] score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<2x8x4xf32>, tensor<2x6x4xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x6xf32>)
+  } : (tensor<2x8x4xf32>, tensor<2x6x4xf32>, tensor<2x6x3xf32>) -> (tensor<2x8x3xf32>, tensor<2x6xf32>, tensor<2x6xf32>)
   return
 }
 
@@ -67,9 +67,23 @@ func.func @region(%q: tensor<8x4xf64>, %k: tensor<6x4xf64>) {
 #row = affine_map<(q, k, d, e) -> (q)>
 func.func @no_value(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   // expected-error @below {{'spmd.all_pairs' op lacks a value, which 'softmax' weighs}}
-  %out, %lse = spmd.all_pairs softmax %q, %k maps [#q, #k, #row, #row] score {
+  %out, %max, %sum = spmd.all_pairs softmax %q, %k maps [#q, #k, #row, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @unnormalized(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op is 'unnormalized', which belongs to 'softmax', not 'max'}}
+  %out = spmd.all_pairs max unnormalized %q, %k maps [#q, #k, #row] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
   return
 }

@@ -10,9 +10,9 @@
 // CHECK-LABEL: func.func @attention(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<4x32x64xbf16>, %[[K:.*]]: tensor<4x48x64xbf16>, %[[V:.*]]: tensor<4x48x16xbf16>, %[[PAD:.*]]: tensor<4x48xi1>
 func.func @attention(%q: tensor<4x32x64xbf16>, %k: tensor<4x48x64xbf16>, %v: tensor<4x48x16xbf16>, %pad: tensor<4x48xi1>)
-    -> (tensor<4x32x16xbf16>, tensor<4x32xf32>) {
+    -> (tensor<4x32x16xbf16>, tensor<4x32xf32>, tensor<4x32xf32>) {
   // CHECK: spmd.all_pairs softmax %[[Q]], %[[K]], %[[V]] extras(%[[PAD]]) maps [{{.*}}] {band_upper = 0 : i64} score {
-  %out, %lse = spmd.all_pairs softmax %q, %k, %v extras(%pad) maps [#q, #k, #v, #col, #o, #row] {band_upper = 0 : i64} score {
+  %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v extras(%pad) maps [#q, #k, #v, #col, #o, #row, #row] {band_upper = 0 : i64} score {
   // CHECK-NEXT: ^bb0(%[[RAW:.*]]: tensor<f32>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
   ^bb0(%raw: tensor<f32>, %keep: tensor<i1>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %minus = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -20,19 +20,31 @@ func.func @attention(%q: tensor<4x32x64xbf16>, %k: tensor<4x48x64xbf16>, %v: ten
     %both = stablehlo.and %seen, %keep : tensor<i1>
     %s = stablehlo.select %both, %raw, %minus : tensor<i1>, tensor<f32>
     spmd.yield %s : tensor<f32>
-  } : (tensor<4x32x64xbf16>, tensor<4x48x64xbf16>, tensor<4x48x16xbf16>, tensor<4x48xi1>) -> (tensor<4x32x16xbf16>, tensor<4x32xf32>)
-  return %out, %lse : tensor<4x32x16xbf16>, tensor<4x32xf32>
+  } : (tensor<4x32x64xbf16>, tensor<4x48x64xbf16>, tensor<4x48x16xbf16>, tensor<4x48xi1>)
+      -> (tensor<4x32x16xbf16>, tensor<4x32xf32>, tensor<4x32xf32>)
+  return %out, %max, %sum : tensor<4x32x16xbf16>, tensor<4x32xf32>, tensor<4x32xf32>
+}
+
+// One block of keys: what it adds up to, divided by nothing yet.
+// CHECK-LABEL: func.func @block(
+func.func @block(%q: tensor<4x32x64xf32>, %k: tensor<4x48x64xf32>, %v: tensor<4x48x16xf32>) -> tensor<4x32x16xf32> {
+  // CHECK: spmd.all_pairs softmax unnormalized %{{.*}}, %{{.*}}, %{{.*}} maps
+  %out, %max, %sum = spmd.all_pairs softmax unnormalized %q, %k, %v maps [#q, #k, #v, #o, #row, #row] score {
+  ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>) -> (tensor<4x32x16xf32>, tensor<4x32xf32>, tensor<4x32xf32>)
+  return %out : tensor<4x32x16xf32>
 }
 
 // Dropout of half the weights.
 // CHECK-LABEL: func.func @backward(
-func.func @backward(%q: tensor<4x32x64xf32>, %k: tensor<4x48x64xf32>, %v: tensor<4x48x16xf32>, %lse: tensor<4x32xf32>,
+func.func @backward(%q: tensor<4x32x64xf32>, %k: tensor<4x48x64xf32>, %v: tensor<4x48x16xf32>, %max: tensor<4x32xf32>,
                     %delta: tensor<4x32xf32>, %dout: tensor<4x32x16xf32>, %keep: tensor<32x48xi1>, %bias: tensor<32x48xf32>)
     -> (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>, tensor<32x48xf32>) {
   // CHECK: spmd.attention_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} extras(%{{.*}}, %{{.*}}) maps [{{.*}}] score {
   // CHECK: } weight {
   // CHECK: } slope {
-  %dq, %dk, %dv, %dbias = spmd.attention_backward %q, %k, %v, %lse, %delta, %dout extras(%keep, %bias)
+  %dq, %dk, %dv, %dbias = spmd.attention_backward %q, %k, %v, %max, %delta, %dout extras(%keep, %bias)
       maps [#q, #k, #v, #row, #row, #o, affine_map<(b, q, k, d, e) -> (q, k)>, affine_map<(b, q, k, d, e) -> (q, k)>,
             #q, #k, #v, affine_map<(b, q, k, d, e) -> (q, k)>] score {
   ^bb0(%raw: tensor<f32>, %m: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):

@@ -17,8 +17,8 @@ func.func @main(%q: tensor<2x3x37x12xf32> {spmd.sharding = #spmd.sharding<@mesh,
                 %v: tensor<2x3x41x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {}]>},
                 %mask: tensor<2x41xi1> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>},
                 %bias: tensor<3x37x41xf32>)
-    -> (tensor<2x3x37x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {}]>}, tensor<2x3x37xf32>) {
-  %0:2 = spmd.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row] score {
+    -> (tensor<2x3x37x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {}]>}, tensor<2x3x37xf32>, tensor<2x3x37xf32>) {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %keep: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.25> : tensor<f32>
     %low = stablehlo.constant dense<-1.0e30> : tensor<f32>
@@ -37,6 +37,6 @@ func.func @main(%q: tensor<2x3x37x12xf32> {spmd.sharding = #spmd.sharding<@mesh,
     %4 = stablehlo.select %3, %p, %zero : tensor<i1>, tensor<f32>
     spmd.yield %4 : tensor<f32>
   } : (tensor<2x3x37x12xf32>, tensor<2x3x41x12xf32>, tensor<2x3x41x20xf32>, tensor<2x41xi1>, tensor<3x37x41xf32>)
-      -> (tensor<2x3x37x20xf32>, tensor<2x3x37xf32>)
-  return %0#0, %0#1 : tensor<2x3x37x20xf32>, tensor<2x3x37xf32>
+      -> (tensor<2x3x37x20xf32>, tensor<2x3x37xf32>, tensor<2x3x37xf32>)
+  return %0#0, %0#1, %0#2 : tensor<2x3x37x20xf32>, tensor<2x3x37xf32>, tensor<2x3x37xf32>
 }

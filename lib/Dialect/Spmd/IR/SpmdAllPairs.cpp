@@ -150,10 +150,12 @@ LogicalResult AllPairsOp::verify() {
   auto self = cast<AllPairsOpInterface>(getOperation());
   PairCombine combine = getCombine();
   bool isSoftmax = combine == PairCombine::Softmax, isTopK = combine == PairCombine::TopK;
-  size_t numResults = isSoftmax || isTopK ? 2 : 1;
+  size_t numResults = isSoftmax ? 3 : isTopK ? 2 : 1;
   if (getNumResults() != numResults)
     return emitOpError() << "has " << getNumResults() << " results, expected " << numResults << " of '"
                          << stringifyPairCombine(combine) << "'";
+  if (getUnnormalized() && !isSoftmax)
+    return emitOpError() << "is 'unnormalized', which belongs to 'softmax', not '" << stringifyPairCombine(combine) << "'";
   if (isSoftmax && !getValue())
     return emitOpError() << "lacks a value, which 'softmax' weighs";
   if (getValue() && !isSoftmax && combine != PairCombine::Sum)
@@ -171,14 +173,15 @@ LogicalResult AllPairsOp::verify() {
     row.required.push_back(feature);
   roles.push_back(row);
   if (isSoftmax)
-    roles.push_back({"result 1", {query}, {}, true});
+    roles.append({{"result 1", {query}, {}, true}, {"result 2", {query}, {}, true}});
   if (isTopK)
     roles.push_back({"result 1", {query, feature}, {}, true});
   if (failed(verifyTensors(self, roles)))
     return failure();
   Type accumulator = self.getAccumulatorType();
-  if (isSoftmax && failed(verifyElement(self, "result 1", getResult(1), accumulator)))
-    return failure();
+  for (int64_t row = 1; isSoftmax && row < 3; ++row)
+    if (failed(verifyElement(self, ("result " + Twine(row)).str(), getResult(row), accumulator)))
+      return failure();
   if (isTopK && failed(verifyElement(self, "result 1", getResult(1), IntegerType::get(getContext(), 32))))
     return failure();
   if (!getPair().empty() && failed(verifyRegion(self, "pair", getPair(), {accumulator, accumulator}, accumulator)))
@@ -198,7 +201,7 @@ LogicalResult AttentionBackwardOp::verify() {
     return failure();
   int64_t query = self.getQueryDim(), key = self.getKeyDim(), depth = self.getDepthDim(), feature = self.getFeatureDim();
   SmallVector<Role> roles = {{"query", {query, depth}, {}},      {"key", {key, depth}, {}},
-                             {"value", {key, feature}, {}},      {"lse", {query}, {}, true},
+                             {"value", {key, feature}, {}},      {"max", {query}, {}, true},
                              {"delta", {query}, {}, true},       {"dout", {query, feature}, {}, true}};
   for (size_t i = 0; i < getExtras().size(); ++i)
     roles.push_back({("extra " + Twine(i)).str(), {}, {query, key}});
@@ -210,7 +213,7 @@ LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyTensors(self, roles)))
     return failure();
   Type accumulator = self.getAccumulatorType();
-  if (failed(verifyElement(self, "lse", getLse(), accumulator)) || failed(verifyElement(self, "delta", getDelta(), accumulator)))
+  if (failed(verifyElement(self, "max", getMax(), accumulator)) || failed(verifyElement(self, "delta", getDelta(), accumulator)))
     return failure();
   if (failed(verifyRegion(self, "score", getScore(), accumulator, accumulator)))
     return failure();

@@ -14,7 +14,7 @@ def Spmd_PairStepOp : Spmd_Op<"pair_step", [DestinationStyleOpInterface, AttrSiz
   let description = [{
     One step of `spmd.all_pairs`, or with `backward` of `spmd.attention_backward`, on blocks that begin at
     `at`: one global index for each batch dim, then of the query and the key. Operands: query, key, value
-    (perhaps), `rows` (lse, delta, dout; backward only), extras; then the state, which is read and written:
+    (perhaps), `rows` (max, delta, dout; backward only), extras; then the state, which is read and written:
 
         softmax   max (b, q), sum (b, q), acc (b, q, e): of all keys so far, acc = Σ exp(score - max) * weight * value
         sum       acc;   max, min: the extreme so far;   top_k: scores and keys (i32), best first

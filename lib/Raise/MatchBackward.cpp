@@ -1,0 +1,267 @@
+//===- MatchBackward.cpp - Gradients of attention in expressions ----------===//
+//
+// From the raw scores forward, so that dims are known; a contraction of something
+// along both is a gradient if its normal form is that of one.
+//
+//===----------------------------------------------------------------------===//
+#include "Match.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::raise;
+
+/// The factor of ds in `gradient`, a polynomial in dp: slope * p * (weight dp - Σ p weight dp).
+static std::optional<PolyId> slopeOf(Forward &f, PolyId gradient, TermId dp) {
+  Algebra &algebra = *f.algebra;
+  PolyId weighted = algebra.multiply(f.weight, algebra.ofTerm(dp));
+  PolyId sum = algebra.sumOverKey(algebra.multiply(algebra.ofTerm(f.exp), weighted));
+  if (algebra.get(sum).size() != 1)
+    return std::nullopt;
+  Monomial rows = algebra.get(sum)[0];
+  std::optional<TermId> sumTerm;
+  for (auto [id, power] : rows.factors)
+    if (algebra.getTerm(id).kind == TermKind::SumOverKey && power == 1)
+      sumTerm = id;
+  if (!sumTerm)
+    return std::nullopt;
+  Poly slope;
+  for (const Monomial &monomial : algebra.get(gradient)) {
+    if (Algebra::powerOf(monomial, *sumTerm) != 1)
+      continue;
+    Monomial factor = algebra.times(algebra.times(monomial, f.exp, -1), f.sum, 2);
+    for (auto [id, power] : rows.factors)
+      factor = algebra.times(std::move(factor), id, -power);
+    factor.coefficient /= -rows.coefficient;
+    slope.push_back(std::move(factor));
+  }
+  PolyId result = algebra.intern(slope);
+  SmallVector<TermId> terms;
+  algebra.collectTerms(result, terms);
+  if (slope.empty() || llvm::is_contained(terms, f.exp) || llvm::is_contained(terms, f.sum) || llvm::is_contained(terms, dp))
+    return std::nullopt;
+  PolyId p = algebra.multiply(algebra.ofTerm(f.exp), algebra.ofTerm(f.sum, -1));
+  PolyId inner = algebra.add(weighted, algebra.multiply(algebra.ofTerm(f.sum, -1), sum), -1);
+  PolyId expected = algebra.multiply(algebra.multiply(result, p), inner);
+  if (!algebra.isNear(expected, gradient))
+    return std::nullopt;
+  return result;
+}
+
+/// True if both lie alike, whatever the numbers of dims that only one contraction has.
+static bool isSameRoot(const Numbering &numbering, const Root &a, const Root &b) {
+  if (numbering.of(a.value) != numbering.of(b.value) || a.layout.size() != b.layout.size())
+    return false;
+  for (auto [x, y] : llvm::zip(a.layout, b.layout)) {
+    if (x.size() != y.size())
+      return false;
+    for (auto [p, q] : llvm::zip(x, y))
+      if (p != q && (p < kFirstFeature || q < kFirstFeature))
+        return false;
+  }
+  return true;
+}
+
+namespace {
+/// A contraction of something that depends on the scores with something else.
+struct Candidate {
+  stablehlo::DotGeneralOp dot;
+  Value scores, other;
+  Layout scoresLayout, otherLayout, resultLayout;
+  DimSet contracted = 0;
+  int64_t freeSize = 1;
+};
+} // namespace
+
+/// Reads `dot`, whose operand `side` lies as `layout`. Free dims of the other operand
+/// are numbered `free`.
+static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot, bool side, const Layout &layout, unsigned free) {
+  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+  Candidate c;
+  c.dot = dot;
+  c.scores = side ? dot.getRhs() : dot.getLhs();
+  c.other = side ? dot.getLhs() : dot.getRhs();
+  c.scoresLayout = layout;
+  c.otherLayout.resize(typeOf(c.other).getRank());
+  auto scoreBatch = side ? numbers.getRhsBatchingDimensions() : numbers.getLhsBatchingDimensions();
+  auto otherBatch = side ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
+  auto scoreContracting = side ? numbers.getRhsContractingDimensions() : numbers.getLhsContractingDimensions();
+  auto otherContracting = side ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions();
+  for (auto [s, o] : llvm::zip(scoreBatch, otherBatch)) {
+    c.otherLayout[o] = layout[s];
+    c.resultLayout.push_back(layout[s]);
+  }
+  for (auto [s, o] : llvm::zip(scoreContracting, otherContracting)) {
+    c.otherLayout[o] = layout[s];
+    for (unsigned part : layout[s])
+      c.contracted |= bit(part);
+  }
+  Layout scoreFree, otherFree;
+  for (int64_t dim : freeDims(dot, side))
+    scoreFree.push_back(layout[dim]);
+  bool isNumbered = false;
+  for (int64_t dim : freeDims(dot, !side)) {
+    auto &part = otherFree.emplace_back();
+    if (typeOf(c.other).getDimSize(dim) == 1)
+      continue;
+    if (isNumbered)
+      return std::nullopt;
+    isNumbered = true;
+    c.freeSize = typeOf(c.other).getDimSize(dim);
+    part.push_back(free);
+    c.otherLayout[dim] = part;
+  }
+  llvm::append_range(c.resultLayout, side ? otherFree : scoreFree);
+  llvm::append_range(c.resultLayout, side ? scoreFree : otherFree);
+  return c;
+}
+
+std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numbering) {
+  llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
+  Algebra &algebra = *f.algebra;
+  PolyId p = algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp), algebra.ofTerm(f.sum, -1)));
+  std::vector<Backward> found;
+  int64_t depthSize = 1;
+  for (auto [i, parts] : llvm::enumerate(f.queryRoot.layout))
+    if (llvm::is_contained(parts, kDepth))
+      depthSize = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i) : f.reader->sizeOf(kDepth);
+  auto withDout = [&](const Root &dout) -> Backward & {
+    for (Backward &b : found)
+      if (isSameRoot(numbering, b.dout, dout))
+        return b;
+    found.emplace_back().dout = dout;
+    return found.back();
+  };
+  /// The term dp in `poly`, and the cotangent in it.
+  auto findDp = [&](PolyId poly) -> std::optional<std::pair<TermId, unsigned>> {
+    SmallVector<TermId> terms;
+    algebra.collectTerms(poly, terms);
+    for (TermId id : terms) {
+      const Term &term = algebra.getTerm(id);
+      if (term.kind != TermKind::Dot || id == f.raw || !(term.dims & bit(f.key)))
+        continue;
+      for (unsigned side : {0, 1}) {
+        Root root{f.valueRoot.value, term.layouts[side]};
+        if (term.values[side] == numbering.of(f.valueRoot.value) && isSameRoot(numbering, root, f.valueRoot) &&
+            !(dimsIn(term.layouts[1 - side]) & bit(f.key)))
+          return std::pair(id, 1 - side);
+      }
+    }
+    return std::nullopt;
+  };
+  // The cotangent as a tensor: an operand of the contraction that dp is.
+  auto doutOf = [&](TermId dp, Backward &b) -> bool {
+    Term term = algebra.getTerm(dp);
+    auto dot = findDot(term);
+    if (!dot)
+      return false;
+    std::tie(b.dout, b.valueRoot) = rootsOf(dot, term.tensorLayout, f.key, *f.reader);
+    f.reader->split.reset();
+    for (Root *root : {&b.dout, &b.valueRoot})
+      for (auto &dim : root->layout)
+        for (unsigned &part : dim)
+          if (part >= kFirstBoundDim)
+            part = f.feature;
+    return true;
+  };
+  std::vector<Candidate> values;
+  for (auto dot : f.dot->getBlock()->getOps<stablehlo::DotGeneralOp>())
+    for (bool side : {false, true}) {
+      Value scores = side ? dot.getRhs() : dot.getLhs();
+      auto it = layouts.find(numbering.of(scores));
+      if (it == layouts.end() || dot == f.dot)
+        continue;
+      std::optional<Candidate> c = readCandidate(dot, side, it->second, kDepth);
+      if (!c)
+        continue;
+      PolyId poly = f.reader->read(c->scores, c->scoresLayout);
+      if (algebra.isNear(poly, p)) {
+        if (!(c->contracted & bit(f.key)))
+          values.push_back(*readCandidate(dot, side, it->second, f.feature));
+        continue;
+      }
+      std::optional<std::pair<TermId, unsigned>> dp = findDp(poly);
+      if (!dp)
+        continue;
+      std::optional<PolyId> slope = slopeOf(f, poly, dp->first);
+      if (!slope)
+        continue;
+      Backward fresh;
+      if (!doutOf(dp->first, fresh))
+        continue;
+      Backward &b = withDout(fresh.dout);
+      b.valueRoot = fresh.valueRoot;
+      b.dp = dp->first;
+      if (b.slope && !algebra.isNear(*b.slope, *slope))
+        continue;
+      f.reader->setSize(kDepth, c->freeSize);
+      Root other = f.reader->rootOf(c->other, c->otherLayout);
+      f.reader->split.reset();
+      if (c->contracted == bit(f.key) && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
+        b.dquery = dot.getResult();
+        b.dqueryLayout = c->resultLayout;
+        b.keyRoot = other;
+      } else if (!(c->contracted & bit(f.key)) && (f.query == kNoQuery || (c->contracted & bit(f.query))) &&
+                 isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
+        b.dkey = dot.getResult();
+        b.dkeyLayout = c->resultLayout;
+        b.queryRoot = other;
+      } else {
+        continue;
+      }
+      b.slope = slope;
+    }
+  for (Candidate &c : values) {
+    if (f.query != kNoQuery && !(c.contracted & bit(f.query)))
+      continue;
+    Root dout = f.reader->rootOf(c.other, c.otherLayout);
+    f.reader->split.reset();
+    Backward &b = withDout(dout);
+    if (b.dvalue)
+      continue;
+    b.dvalue = c.dot.getResult();
+    b.dvalueLayout = c.resultLayout;
+  }
+  // Gradients of extras: the same form, summed or not, used by something else.
+  DenseSet<Value> taken;
+  for (Backward &b : found)
+    for (Value value : {b.dquery, b.dkey, b.dvalue})
+      taken.insert(value);
+  for (Operation &op : *f.dot->getBlock()) {
+    if (op.getNumResults() == 1 && (taken.contains(op.getResult(0)) || layouts.contains(numbering.of(op.getResult(0)))))
+      continue;
+    for (Value operand : op.getOperands()) {
+      auto it = layouts.find(numbering.of(operand));
+      if (it == layouts.end())
+        continue;
+      PolyId poly = f.reader->read(operand, it->second);
+      for (Backward &b : found) {
+        if (!b.slope)
+          continue;
+        std::optional<PolyId> slope = slopeOf(f, poly, b.dp);
+        if (!slope)
+          continue;
+        ExtraGradient gradient{operand, it->second, *slope};
+        if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op); reduce && op.getNumResults() == 1) {
+          Operation *inside = reduce.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+          if (isa_and_nonnull<stablehlo::AddOp>(inside)) {
+            gradient.value = op.getResult(0);
+            gradient.layout.clear();
+            for (auto [dim, parts] : llvm::enumerate(it->second))
+              if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
+                gradient.layout.push_back(parts);
+          }
+        }
+        if (taken.insert(gradient.value).second)
+          b.extras.push_back(std::move(gradient));
+      }
+    }
+  }
+  llvm::erase_if(found, [](const Backward &b) { return !b.slope && !b.dvalue; });
+  for (Backward &b : found) {
+    f.reader->setSize(kDepth, f.depth == kDepth ? depthSize : 1);
+    followMoves(b.dquery, b.dqueryLayout, *f.reader);
+    followMoves(b.dkey, b.dkeyLayout, *f.reader);
+    followMoves(b.dvalue, b.dvalueLayout, *f.reader);
+  }
+  return found;
+}

@@ -1,0 +1,47 @@
+//===- Writer.h - Ops from expressions --------------------------*- C++ -*-===//
+#ifndef SHARDC_LIB_RAISE_WRITER_H
+#define SHARDC_LIB_RAISE_WRITER_H
+
+#include "Algebra.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace shardc::raise {
+
+/// Writes polynomials as ops on tensors of one shape: without dims in regions, else of rows.
+class Writer {
+public:
+  Writer(const Algebra &algebra, mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType accumulator,
+         llvm::ArrayRef<int64_t> shape = {})
+      : algebra(algebra), builder(builder), loc(loc), accumulator(accumulator), shape(shape) {}
+
+  /// What terms are, and where the positions of dims are.
+  llvm::DenseMap<TermId, mlir::Value> terms;
+  llvm::DenseMap<unsigned, mlir::Value> positions;
+
+  mlir::Value write(PolyId poly, mlir::Type type);
+  mlir::Value write(const Monomial &monomial, mlir::Type type);
+  mlir::Value cast(mlir::Value value, mlir::Type type);
+  template <typename OpT> mlir::Value binary(mlir::Value lhs, mlir::Value rhs) {
+    return OpT::create(builder, loc, lhs.getType(), lhs, rhs);
+  }
+
+private:
+  mlir::RankedTensorType tensorOf(mlir::Type type) { return mlir::RankedTensorType::get(shape, type); }
+  mlir::Type widen(mlir::Type type);
+  mlir::Value number(double value, mlir::Type type);
+  mlir::Value writeTerm(TermId id, mlir::Type type);
+  mlir::Value writeBool(PolyId poly);
+  mlir::Value writeAnd(const Monomial &monomial);
+
+  const Algebra &algebra;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::FloatType accumulator;
+  llvm::SmallVector<int64_t> shape;
+};
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_WRITER_H
