@@ -53,7 +53,8 @@ static bool areAlike(Operation *a, Operation *b) {
   if (a->getName() != b->getName() || sourceOf(a).getType() != sourceOf(b).getType() || a->getResultTypes() != b->getResultTypes())
     return false;
   auto left = cast<ExchangeOpInterface>(a), right = cast<ExchangeOpInterface>(b);
-  return left.getDimExchanges() == right.getDimExchanges() && left.getFillValue() == right.getFillValue() &&
+  return left.getDimExchanges() == right.getDimExchanges() && left.getArriving() == right.getArriving() &&
+         left.getFillValue() == right.getFillValue() &&
          cast<CommunicationOpInterface>(a).getMeshName() == cast<CommunicationOpInterface>(b).getMeshName();
 }
 

@@ -4,6 +4,7 @@
 // east, a difference to the west. Each is an exchange that copies the whole
 // block for one row of another rank. The hull of all that is needed is one
 // block with margins, exchanged once; what each reader needs is a slice of it.
+// Only what one of them reads arrives: the corners of a star stay where they are.
 // It holds the own block as well, so that it may be where the own block lies.
 //
 //===----------------------------------------------------------------------===//
@@ -23,15 +24,19 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// How much more than its members a hull may move, and than what is needed it
-/// may hold for the sake of the own block.
+/// How much more than what is needed a hull may hold for the sake of the own block.
 static constexpr double kMaxGrowth = 1.25;
+/// More parts than these are not worth their tables: all of the hull arrives.
+static constexpr size_t kMaxParts = 64;
+
+/// One table a dim.
+using Tables = std::vector<std::vector<Interval>>;
 
 namespace {
 /// Exchanges of one value on their way to being one.
 struct Group {
   SmallVector<HaloExchangeOp> members;
-  Exchange hull;
+  Exchange hull; ///< its parts: what the members need
   Value fill;
 };
 } // namespace
@@ -40,6 +45,13 @@ static Interval hullOf(Interval a, Interval b) {
   if (a.empty() || b.empty())
     return a.empty() ? b : a;
   return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+static std::vector<Interval> hullOf(ArrayRef<Interval> a, ArrayRef<Interval> b) {
+  std::vector<Interval> result;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    result.push_back(hullOf(x, y));
+  return result;
 }
 
 static const DimExchange *findDim(const Exchange &exchange, int64_t dim) {
@@ -51,6 +63,57 @@ static const DimExchange *findDim(const Exchange &exchange, int64_t dim) {
 
 static bool reachesOut(const DimExchange &dim, int64_t size) {
   return llvm::any_of(dim.needed, [&](Interval needed) { return !Interval{0, size}.contains(needed); });
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges over the same dims
+//===----------------------------------------------------------------------===//
+
+/// The dims of `exchange` in ascending order, and the tables of its parts with them.
+static void sortDims(Exchange &exchange) {
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, exchange.dims.size()));
+  llvm::sort(order, [&](size_t a, size_t b) { return exchange.dims[a].dim < exchange.dims[b].dim; });
+  auto sort = [&](auto &list) {
+    auto sorted = list;
+    for (auto [to, from] : llvm::enumerate(order))
+      sorted[to] = list[from];
+    list = std::move(sorted);
+  };
+  sort(exchange.dims);
+  for (Tables &part : exchange.parts)
+    sort(part);
+}
+
+/// The exchange of `op` with at least one part. Dims that it does not list, of which
+/// the type alone speaks, count as one element.
+static Exchange exchangeOf(HaloExchangeOp op) {
+  Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
+  for (auto [dim, size] : llvm::enumerate(exchange.globalShape))
+    if (!findDim(exchange, dim))
+      size = 1;
+  if (exchange.parts.empty()) {
+    Tables &all = exchange.parts.emplace_back();
+    for (const DimExchange &dim : exchange.dims)
+      all.push_back(dim.needed);
+  }
+  sortDims(exchange);
+  return exchange;
+}
+
+/// `exchange` with the dims of `other` as well, which it needs as they are owned.
+static Exchange withDimsOf(Exchange exchange, const Exchange &other) {
+  for (const DimExchange &dim : other.dims) {
+    if (findDim(exchange, dim.dim))
+      continue;
+    DimExchange &added = exchange.dims.emplace_back(dim);
+    added.needed = added.owned;
+    added.padding = Padding::Constant;
+    exchange.globalShape[dim.dim] = other.globalShape[dim.dim];
+    for (Tables &part : exchange.parts)
+      part.push_back(dim.owned);
+  }
+  sortDims(exchange);
+  return exchange;
 }
 
 /// Elements that all ranks together need.
@@ -68,44 +131,32 @@ static double needed(const Exchange &exchange) {
   return sum;
 }
 
-/// The exchange that needs what `a` and `b` need; nullopt if they cut a dim
-/// differently, or want different things outside it. Dims that one of them does
-/// not list it needs as they are owned.
+/// The exchange that needs what `a` and `b` need, which have the same dims; nullopt if
+/// they cut one differently, or want different things outside it.
 static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
   Exchange result = a;
-  for (DimExchange &dim : result.dims) {
-    const DimExchange *other = findDim(b, dim.dim);
-    if (other && (other->axes != dim.axes || other->owned != dim.owned))
+  for (auto [dim, other] : llvm::zip_equal(result.dims, b.dims)) {
+    int64_t size = a.globalShape[dim.dim];
+    if (other.axes != dim.axes || other.owned != dim.owned ||
+        (reachesOut(dim, size) && reachesOut(other, size) && dim.padding != other.padding))
       return std::nullopt;
-    if (other) {
-      int64_t size = a.globalShape[dim.dim];
-      if (reachesOut(dim, size) && reachesOut(*other, size) && dim.padding != other->padding)
-        return std::nullopt;
-      if (reachesOut(*other, size))
-        dim.padding = other->padding;
-    }
-    for (size_t i = 0; i < dim.needed.size(); ++i)
-      dim.needed[i] = hullOf(dim.needed[i], other ? other->needed[i] : dim.owned[i]);
+    if (reachesOut(other, size))
+      dim.padding = other.padding;
+    dim.needed = hullOf(dim.needed, other.needed);
   }
-  for (const DimExchange &dim : b.dims) {
-    if (findDim(a, dim.dim))
-      continue;
-    // Before, it had the extent of the block.
-    result.globalShape[dim.dim] = b.globalShape[dim.dim];
-    DimExchange &added = result.dims.emplace_back(dim);
-    for (size_t i = 0; i < added.needed.size(); ++i)
-      added.needed[i] = hullOf(added.needed[i], added.owned[i]);
-  }
-  llvm::sort(result.dims, [](const DimExchange &x, const DimExchange &y) { return x.dim < y.dim; });
+  llvm::append_range(result.parts, b.parts);
   return result;
 }
 
 /// Each dim needed as it is owned.
 static Exchange ownedOnly(Exchange exchange) {
+  Tables own;
   for (DimExchange &dim : exchange.dims) {
     dim.needed = dim.owned;
     dim.padding = Padding::Constant;
+    own.push_back(dim.owned);
   }
+  exchange.parts = {own};
   return exchange;
 }
 
@@ -116,23 +167,97 @@ static bool readsFill(const Exchange &exchange) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// The hull of two parts, if on no rank it holds what neither of them does.
+static std::optional<Tables> uniteExactly(const Exchange &exchange, const Tables &a, const Tables &b) {
+  Tables hull;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    hull.push_back(hullOf(x, y));
+  int64_t ranks = 1;
+  for (int64_t size : exchange.meshShape)
+    ranks *= size;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    double volume = 1, left = 1, right = 1, both = 1;
+    for (auto [i, dim] : llvm::enumerate(exchange.dims)) {
+      int64_t at = coordinateAlong(exchange.meshShape, dim.axes, rank);
+      volume *= double(hull[i][at].size());
+      left *= double(a[i][at].size());
+      right *= double(b[i][at].size());
+      both *= double(intersect(a[i][at], b[i][at]).size());
+    }
+    if (volume > left + right - both)
+      return std::nullopt;
+  }
+  return hull;
+}
+
+/// As few parts as hold the same, and none where they save nothing. If `hasOwn` the
+/// last part is the own block.
+static void simplifyParts(Exchange &exchange, bool hasOwn) {
+  std::vector<Tables> &parts = exchange.parts;
+  if (hasOwn) {
+    // Each margin with the block that it lies at.
+    Tables own = std::move(parts.back());
+    parts.pop_back();
+    bool isHeld = false;
+    for (Tables &part : parts)
+      if (std::optional<Tables> hull = uniteExactly(exchange, part, own)) {
+        part = std::move(*hull);
+        isHeld = true;
+      }
+    if (!isHeld)
+      parts.push_back(std::move(own));
+  }
+  auto uniteTwo = [&] {
+    for (size_t i = 0; i < parts.size(); ++i)
+      for (size_t j = i + 1; j < parts.size(); ++j)
+        if (std::optional<Tables> hull = uniteExactly(exchange, parts[i], parts[j])) {
+          parts[i] = std::move(*hull);
+          parts.erase(parts.begin() + j);
+          return true;
+        }
+    return false;
+  };
+  while (uniteTwo())
+    ;
+  Exchange all = exchange;
+  all.parts.clear();
+  if (parts.size() == 1 || parts.size() > kMaxParts || elementsMoved(all) == elementsMoved(exchange))
+    parts.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Merging
+//===----------------------------------------------------------------------===//
+
+/// True if `value`, which a later op of the block reads, is there at `op` already.
+static bool isThereAt(Value value, Operation *op) {
+  Operation *maker = value.getDefiningOp();
+  return !maker || maker->getBlock() != op->getBlock() || maker->isBeforeInBlock(op);
+}
+
 /// Adds `op` to `group` if one exchange for all is worth it.
 static bool join(Group &group, HaloExchangeOp op) {
-  Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
   if (group.fill && op.getFill() && group.fill != op.getFill())
     return false;
+  Value fill = group.fill ? group.fill : op.getFill();
+  // The one exchange stands where the first of them does.
+  if (fill && !isThereAt(fill, group.members.front()))
+    return false;
+  Exchange exchange = withDimsOf(exchangeOf(op), group.hull), hull = withDimsOf(group.hull, exchange);
+  std::optional<Exchange> united = unite(hull, exchange);
   // A dim that one pads with a constant and another with itself.
-  std::optional<Exchange> united = unite(group.hull, exchange);
-  if (!united || (readsFill(*united) && !group.fill && !op.getFill()))
+  if (!united || (readsFill(*united) && !fill))
     return false;
-  if (needed(*united) > needed(group.hull) + needed(exchange))
-    return false;
-  if (double(elementsMoved(*united)) > kMaxGrowth * double(elementsMoved(group.hull) + elementsMoved(exchange)))
+  // Nothing travels that none of them needs, but all of the hull takes memory.
+  if (needed(*united) > needed(hull) + needed(exchange))
     return false;
   group.hull = std::move(*united);
   group.members.push_back(op);
-  if (!group.fill)
-    group.fill = op.getFill();
+  group.fill = fill;
   return true;
 }
 
@@ -167,11 +292,15 @@ void Merger::merge(Group &group) {
     shape[dim.dim] = staticSize(sizesOf(dim.needed));
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
+  SmallVector<Attribute> parts;
+  for (const Tables &part : group.hull.parts)
+    parts.push_back(ExchangePartAttr::get(builder.getContext(), part));
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
   auto merged = HaloExchangeOp::create(builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
                                        readsFill(group.hull) ? group.fill : Value(), builder.getArrayAttr(dims),
-                                       first.getMeshAttr(), bucket.joinReasons());
+                                       first.getMeshAttr(), bucket.joinReasons(),
+                                       parts.empty() ? ArrayAttr() : builder.getArrayAttr(parts));
   for (HaloExchangeOp op : group.members) {
     Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
     auto result = cast<RankedTensorType>(op.getType());
@@ -209,17 +338,17 @@ struct MergeHalosPass final : shardc::impl::MergeHalosPassBase<MergeHalosPass> {
         SmallVector<Group> &known = bySource[op.getInput()];
         if (llvm::any_of(known, [&](Group &group) { return join(group, op); }))
           continue;
-        known.push_back({{op}, cast<ExchangeOpInterface>(op.getOperation()).getExchange(), op.getFill()});
+        known.push_back({{op}, exchangeOf(op), op.getFill()});
       }
       for (auto &[source, known] : bySource)
         for (Group &group : known) {
           // With the own block in it, unless that is much that nobody reads.
           std::optional<Exchange> whole = unite(group.hull, ownedOnly(group.hull));
-          bool grows = whole && whole->dims != group.hull.dims;
-          if (grows && needed(*whole) <= kMaxGrowth * needed(group.hull))
+          bool takes = whole && needed(*whole) <= kMaxGrowth * needed(group.hull);
+          bool grows = takes && whole->dims != group.hull.dims;
+          if (takes)
             group.hull = std::move(*whole);
-          else
-            grows = false;
+          simplifyParts(group.hull, takes);
           if (group.members.size() > 1 || grows)
             groups.push_back(std::move(group));
         }

@@ -90,7 +90,7 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   auto wait = ExchangeWaitOp::create(builder, op->getLoc(), op->getResult(0).getType(), start.getToken(),
                                      communication.getSource(), kind, op.getFillValue(),
                                      op.getDimExchanges(), communication.getMeshName(),
-                                     op->getAttrOfType<StringAttr>("reason"));
+                                     op->getAttrOfType<StringAttr>("reason"), op.getArriving());
   for (Operation *between = begin; between != wait; between = between->getNextNode())
     ++underWay[between].here;
   // Others may come to stand between these and their neighbours.

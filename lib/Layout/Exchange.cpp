@@ -92,6 +92,13 @@ Box shardc::neededBox(const Exchange &exchange, int64_t rank) {
   return boxOf(exchange, rank, &DimExchange::needed);
 }
 
+int64_t DimExchange::size() const {
+  int64_t size = 0;
+  for (Interval interval : owned)
+    size = std::max(size, interval.end);
+  return size;
+}
+
 static bool isEmpty(const Box &box) {
   return std::any_of(box.begin(), box.end(),
                      [](Interval interval) { return interval.empty(); });
@@ -103,6 +110,59 @@ static Box intersectBoxes(const Box &a, const Box &b) {
   for (size_t i = 0; i < a.size(); ++i)
     box.push_back(intersect(a[i], b[i]));
   return box;
+}
+
+void shardc::appendOutside(const Box &box, const Box &hole,
+                           std::vector<Box> &out) {
+  if (isEmpty(box))
+    return;
+  if (isEmpty(intersectBoxes(box, hole))) {
+    out.push_back(box);
+    return;
+  }
+  // What is below and above in each dim, inside the hole's extent of the dims
+  // before it.
+  Box rest = box;
+  for (size_t dim = 0; dim < box.size(); ++dim) {
+    for (Interval side : {Interval{rest[dim].begin, hole[dim].begin},
+                          Interval{hole[dim].end, rest[dim].end}}) {
+      if (side.empty())
+        continue;
+      Box piece = rest;
+      piece[dim] = side;
+      out.push_back(std::move(piece));
+    }
+    rest[dim] = intersect(rest[dim], hole[dim]);
+  }
+}
+
+std::vector<Box> shardc::arrivingBoxes(const Exchange &exchange, int64_t rank) {
+  Box needed = neededBox(exchange, rank);
+  std::vector<Box> result;
+  if (exchange.parts.empty()) {
+    if (!isEmpty(needed))
+      result.push_back(std::move(needed));
+    return result;
+  }
+  for (const auto &part : exchange.parts) {
+    Box box = needed;
+    for (size_t i = 0; i < exchange.dims.size(); ++i) {
+      const DimExchange &dim = exchange.dims[i];
+      box[dim.dim] = part[i][coordinateAlong(exchange.meshShape, dim.axes, rank)];
+    }
+    // What no part before it brings.
+    std::vector<Box> fresh;
+    if (!isEmpty(box))
+      fresh.push_back(std::move(box));
+    for (const Box &known : result) {
+      std::vector<Box> rest;
+      for (const Box &piece : fresh)
+        appendOutside(piece, known, rest);
+      fresh = std::move(rest);
+    }
+    result.insert(result.end(), fresh.begin(), fresh.end());
+  }
+  return result;
 }
 
 /// The elements of `box`, or INT64_MAX if they are more.
@@ -236,6 +296,26 @@ std::string shardc::verifyExchange(const Exchange &exchange) {
     seen[dim.dim] = true;
     if (std::string error = verifyDim(exchange, dim); !error.empty())
       return error;
+  }
+
+  for (size_t number = 0; number < exchange.parts.size(); ++number) {
+    const auto &part = exchange.parts[number];
+    std::string name = "part " + std::to_string(number);
+    if (part.size() != exchange.dims.size())
+      return name + " has tables of " + std::to_string(part.size()) +
+             " dims, but " + std::to_string(exchange.dims.size()) + " are listed";
+    for (size_t i = 0; i < part.size(); ++i) {
+      const DimExchange &dim = exchange.dims[i];
+      if (part[i].size() != dim.needed.size())
+        return name + " has " + std::to_string(part[i].size()) +
+               " intervals of dim " + std::to_string(dim.dim) + " for " +
+               std::to_string(dim.needed.size()) + " coordinates";
+      for (size_t at = 0; at < part[i].size(); ++at)
+        if (!dim.needed[at].contains(part[i][at]))
+          return name + " has interval " + toString({part[i][at]}) + " of dim " +
+                 std::to_string(dim.dim) + " outside " +
+                 toString({dim.needed[at]}) + ", which is needed";
+    }
   }
 
   // One group speaks for all: tables do not depend on other axes.
@@ -406,7 +486,7 @@ static void forEachPart(const Exchange &exchange, const Box &owned, const Box &t
 
 std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
                                          int64_t rank) {
-  Box needed = neededBox(exchange, rank);
+  std::vector<Box> arriving = arrivingBoxes(exchange, rank);
   std::vector<Transfer> transfers;
   std::vector<Box> served;
   auto receiveFrom = [&](int64_t peer) {
@@ -414,9 +494,10 @@ std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
     Box owned = ownedBox(exchange, peer);
     if (std::find(served.begin(), served.end(), owned) != served.end())
       return;
-    forEachPart(exchange, owned, needed, [&](Box box, Box source) {
-      transfers.push_back({peer, std::move(box), std::move(source)});
-    });
+    for (const Box &to : arriving)
+      forEachPart(exchange, owned, to, [&](Box box, Box source) {
+        transfers.push_back({peer, std::move(box), std::move(source)});
+      });
     served.push_back(std::move(owned));
   };
   receiveFrom(rank);
@@ -441,9 +522,10 @@ std::vector<Transfer> shardc::sendsOf(const Exchange &exchange, int64_t rank) {
         return {};
       continue;
     }
-    forEachPart(exchange, owned, neededBox(exchange, peer), [&](Box box, Box source) {
-      transfers.push_back({peer, std::move(box), std::move(source)});
-    });
+    for (const Box &to : arrivingBoxes(exchange, peer))
+      forEachPart(exchange, owned, to, [&](Box box, Box source) {
+        transfers.push_back({peer, std::move(box), std::move(source)});
+      });
   }
   return transfers;
 }

@@ -360,12 +360,10 @@ struct PartitionToLocalPass final : shardc::impl::PartitionToLocalPassBase<Parti
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-    if (meshes.size() != 1) {
-      module.emitError() << "has " << meshes.size() << " spmd.mesh ops, expected one";
+    MeshOp mesh = getOnlyMesh(module);
+    if (!mesh)
       return signalPassFailure();
-    }
-    auto meshName = FlatSymbolRefAttr::get(meshes.front().getSymNameAttr());
+    auto meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (function.isExternal() || function->hasAttr("spmd.local_view"))
         continue;
@@ -373,7 +371,7 @@ struct PartitionToLocalPass final : shardc::impl::PartitionToLocalPassBase<Parti
         function.emitError() << "has branches between blocks, expected structured control flow";
         return signalPassFailure();
       }
-      if (failed(partitionFunction(function, meshName, meshes.front().getMesh())))
+      if (failed(partitionFunction(function, meshName, mesh.getMesh())))
         return signalPassFailure();
     }
   }

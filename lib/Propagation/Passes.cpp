@@ -29,7 +29,7 @@ namespace {
 struct PropagateShardingsPass final : shardc::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = getOnlyMesh(getOperation());
+    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
     if (!mesh)
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

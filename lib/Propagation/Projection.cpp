@@ -45,22 +45,6 @@ TensorState Projection::toState(ShardingAttr sharding, RankedTensorType type) co
   return state;
 }
 
-spmd::MeshOp propagation::getOnlyMesh(ModuleOp module) {
-  spmd::MeshOp found;
-  for (auto mesh : module.getOps<spmd::MeshOp>()) {
-    if (found) {
-      InFlightDiagnostic diag = mesh.emitError("module has a second mesh @") << mesh.getSymName()
-          << ", expected one; run --spmd-import to unite equal ones";
-      diag.attachNote(found.getLoc()) << "the first is @" << found.getSymName();
-      return {};
-    }
-    found = mesh;
-  }
-  if (!found)
-    module.emitError("module has no spmd.mesh; run --spmd-import, which adds an empty one");
-  return found;
-}
-
 SmallVector<Operation *> propagation::collectOps(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {

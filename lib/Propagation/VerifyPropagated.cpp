@@ -206,7 +206,7 @@ namespace {
 struct VerifyPropagatedPass final : shardc::impl::VerifyPropagatedPassBase<VerifyPropagatedPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = getOnlyMesh(getOperation());
+    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
     if (!mesh)
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -12,6 +12,8 @@ static SiteTable sample() {
                             {1, {1}, columns, grow(columns, 1, 1)}},
                            ElementType::BF16);
   halo.name = "%3";
+  halo.exchange.parts = {{grow(rows, 1, 2), columns},
+                         {rows, grow(columns, 1, 1)}};
   Site reduce = allReduceSite(ElementType::F32, Reduction::Max, {1, 0});
   return makeTable({4, 2}, {halo, reduce});
 }
@@ -39,6 +41,7 @@ TEST(Sites, RoundTrip) {
     EXPECT_EQ(a.groupAxes, b.groupAxes);
     EXPECT_EQ(a.exchange.globalShape, b.exchange.globalShape);
     EXPECT_EQ(b.exchange.meshShape, before.meshShape);
+    EXPECT_EQ(a.exchange.parts, b.exchange.parts);
     ASSERT_EQ(a.exchange.dims.size(), b.exchange.dims.size());
     for (size_t d = 0; d < a.exchange.dims.size(); ++d) {
       EXPECT_EQ(a.exchange.dims[d].dim, b.exchange.dims[d].dim);
@@ -77,7 +80,7 @@ TEST(Sites, EveryTruncationIsRefused) {
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
   sites.words[1] = sitesVersion + 1;
-  EXPECT_EQ(decode(sites), "site table has format version 3, expected 2: "
+  EXPECT_EQ(decode(sites), "site table has format version 4, expected 3: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

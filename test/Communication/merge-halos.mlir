@@ -3,6 +3,8 @@
 // The five-point stencil: four neighbours, one exchange, four slices.
 // CHECK-LABEL: func @stencil
 // CHECK: %[[H:.*]] = spmd.halo_exchange %{{.*}} [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>, <dim 1 along ["j"] : [0:4, 4:8] -> [-1:5, 3:9] wrap>]
+// Its corners stay where they are.
+// CHECK-SAME: parts [#spmd.part<[-1:9, 7:17], [0:4, 4:8]>, #spmd.part<[0:8, 8:16], [-1:5, 3:9]>]
 // CHECK-SAME: reason "north; south; east"
 // CHECK-SAME: tensor<8x4xf32> -> tensor<10x6xf32>
 // CHECK-DAG: tensor.extract_slice %[[H]][2, 1] [8, 4] [1, 1]
@@ -44,4 +46,69 @@ func.func @apart(%x: tensor<8xf32>, %zero: tensor<f32>) -> (tensor<10xf32>, tens
   %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8xf32> -> tensor<10xf32>
   %c = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-24:-16, -16:-8]>] fill %zero : tensor<f32> on @mesh : tensor<8xf32> -> tensor<8xf32>
   return %a, %b, %c : tensor<10xf32>, tensor<10xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A corner that somebody reads arrives, and no other: the two edges beside it are
+// read as well, so all three are one box.
+// CHECK-LABEL: func @one_corner
+// CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["i"] : [0:8, 8:16] -> [0:9, 8:17] wrap>, <dim 1 along ["j"] : [0:4, 4:8] -> [0:5, 4:9] wrap>] on @mesh
+spmd.mesh @mesh = <["i"=2, "j"=2]>
+func.func @one_corner(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  %e = spmd.halo_exchange %x [<dim 1 along ["j"] : [0:4, 4:8] -> [1:5, 5:9] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  %ne = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>, <dim 1 along ["j"] : [0:4, 4:8] -> [1:5, 5:9] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  return %n, %e, %ne : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Two rows on one side and one column on the other.
+// CHECK-LABEL: func @sides
+// CHECK: spmd.halo_exchange %{{.*}} -> [-2:8, 6:16] wrap>, <dim 1 along ["j"] : [0:4, 4:8] -> [0:5, 4:9] wrap>] parts [#spmd.part<[-2:8, 6:16], [0:4, 4:8]>, #spmd.part<[0:8, 8:16], [0:5, 4:9]>]
+spmd.mesh @mesh = <["i"=2, "j"=2]>
+func.func @sides(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-2:6, 6:14] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  %e = spmd.halo_exchange %x [<dim 1 along ["j"] : [0:4, 4:8] -> [1:5, 5:9] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  return %s, %e : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Corners that lie outside the domain cost nothing: no parts.
+// CHECK-LABEL: func @uncut_columns
+// CHECK: -> [-1:4]>] fill
+spmd.mesh @mesh = <["i"=2]>
+func.func @uncut_columns(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  %w = spmd.halo_exchange %x [<dim 1 along [] : [0:4] -> [-1:3]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+  return %s, %w : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// What stands outside must be there where the first of them stands.
+// CHECK-LABEL: func @late_fill
+// CHECK: %[[A:.*]] = spmd.halo_exchange %{{.*}} -> [0:9, 8:16]>] on @mesh
+// CHECK: %[[FILL:.*]] = stablehlo.negate
+// CHECK: spmd.halo_exchange %{{.*}} fill %[[FILL]]
+spmd.mesh @mesh = <["i"=2]>
+func.func @late_fill(%x: tensor<8xf32>, %f: tensor<f32>) -> (tensor<?xf32>, tensor<9xf32>) {
+  %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:9, 8:16]>] on @mesh : tensor<8xf32> -> tensor<?xf32>
+  %fill = stablehlo.negate %f : tensor<f32>
+  %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:8, 7:16]>] fill %fill : tensor<f32> on @mesh : tensor<8xf32> -> tensor<9xf32>
+  return %a, %b : tensor<?xf32>, tensor<9xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @early_fill
+// CHECK-COUNT-1: spmd.halo_exchange %{{.*}} -> [-1:9, 7:16]>] fill
+// CHECK-NOT: spmd.halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @early_fill(%x: tensor<8xf32>, %f: tensor<f32>) -> (tensor<?xf32>, tensor<9xf32>) {
+  %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:9, 8:16]>] on @mesh : tensor<8xf32> -> tensor<?xf32>
+  %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:8, 7:16]>] fill %f : tensor<f32> on @mesh : tensor<8xf32> -> tensor<9xf32>
+  return %a, %b : tensor<?xf32>, tensor<9xf32>
 }

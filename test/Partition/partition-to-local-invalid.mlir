@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-partition-to-local
 
-// expected-error@+1 {{has 0 spmd.mesh ops, expected one}}
+// expected-error@+1 {{module has no spmd.mesh; run --spmd-import, which adds an empty one}}
 module {
   func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
     return %a : tensor<8xf32>

@@ -32,10 +32,6 @@ struct Projection {
   TensorState toState(spmd::ShardingAttr sharding, mlir::RankedTensorType type) const;
 };
 
-/// The mesh of a module after import; null with a diagnostic if there is not
-/// exactly one.
-spmd::MeshOp getOnlyMesh(mlir::ModuleOp module);
-
 /// Ops of `function` that run on shards, in order.
 llvm::SmallVector<mlir::Operation *> collectOps(mlir::func::FuncOp function);
 

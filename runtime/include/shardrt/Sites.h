@@ -38,6 +38,9 @@
 //     .. +1         entries, n: the product of the sizes of those axes
 //     .. +2n        owned: begin, end of each entry
 //     .. +2n        needed: begin, end of each entry
+//   .. then, of exchanges:
+//     0             number of parts, p: 0 if all that is needed arrives
+//     .. then p times d tables as above, 2n words each
 //   .. then, of row_plan, gather_rows and scatter_rows:
 //     0             dim of the index vectors
 //     1             first addressed dim
@@ -67,11 +70,12 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 2;
+inline constexpr int64_t sitesVersion = 3;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
 inline constexpr int64_t maxTensorDims = 16;
+inline constexpr int64_t maxParts = 1024;
 
 enum class SiteKind : int64_t {
   Exchange = 1,  ///< owned boxes to needed boxes (shardrt_exchange)
@@ -233,6 +237,13 @@ inline EncodedSites encodeSites(const SiteTable &table) {
     };
     for (const shardc::DimExchange &dim : exchange.dims)
       write(dim);
+    if (site.kind == SiteKind::Exchange) {
+      words.push_back(count(exchange.parts));
+      for (const auto &part : exchange.parts)
+        for (const std::vector<shardc::Interval> &table : part)
+          for (shardc::Interval interval : table)
+            words.insert(words.end(), {interval.begin, interval.end});
+    }
     if (site.kind < SiteKind::RowPlan)
       continue;
     const RowSite &rows = site.rows;
@@ -461,6 +472,24 @@ inline std::string decodeSites(std::span<const int64_t> words,
       if (std::string why = readTables(dim, site.exchange.globalShape[dim.dim]);
           !why.empty())
         return why;
+    }
+    if (site.kind == SiteKind::Exchange) {
+      int64_t numParts = reader.nextCount(maxParts);
+      for (int64_t p = 0; p < numParts && reader.ok(); ++p) {
+        auto &part = site.exchange.parts.emplace_back();
+        for (const shardc::DimExchange &dim : site.exchange.dims) {
+          std::vector<shardc::Interval> &table = part.emplace_back(
+              reader.nextIntervals(static_cast<int64_t>(dim.needed.size())));
+          for (size_t e = 0; e < table.size(); ++e)
+            if (!dim.needed[e].contains(table[e]))
+              return where + "part " + std::to_string(p) +
+                     " reaches outside what is needed of dim " +
+                     std::to_string(dim.dim);
+        }
+      }
+      if (!reader.ok())
+        return where + "ends outside the table, or has more than " +
+               std::to_string(maxParts) + " parts";
     }
     if (site.kind >= SiteKind::RowPlan) {
       RowSite &rows = site.rows;

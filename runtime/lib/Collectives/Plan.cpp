@@ -98,7 +98,9 @@ static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
   for (const DimExchange &dim : exchange.dims)
     if (dim.padding != Padding::Constant)
       filled[dim.dim] = needed[dim.dim];
-  for (const Box &box : outside(needed, filled))
+  std::vector<Box> constant;
+  appendOutside(needed, filled, constant);
+  for (const Box &box : constant)
     plan.fills.push_back(planCopy(box, box, needed, plan.elementBytes));
   for (const Transfer &transfer : receivesOf(exchange, rank)) {
     if (transfer.peer == rank && site.inPlace &&

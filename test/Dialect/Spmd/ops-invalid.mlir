@@ -104,3 +104,33 @@ func.func @tables(%a: tensor<4xf32>) {
   %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
   return
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @part_outside(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
+  // expected-error@+1 {{has part 0 with -2:8 of dim 0, of which only -1:9 is needed}}
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-2:8, 7:15]>]
+      on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @part_of_two_dims(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
+  // expected-error@+1 {{has part 0 with 2 dims, but 1 are exchanged}}
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-1:8, 7:15], [0:4]>]
+      on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @part_of_one_rank(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
+  // expected-error@+1 {{has part 0 with 1 intervals of dim 0, expected 2}}
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-1:8]>]
+      on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}

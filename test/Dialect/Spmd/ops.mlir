@@ -34,6 +34,9 @@ func.func @local_view(%a: tensor<2x6xf32>, %zero: tensor<f32>, %first: index) ->
   // CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] fill %{{.*}} : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
   %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
       fill %zero : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  // CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] parts [#spmd.part<[0:3, 2:5, 4:7, 6:9]>] fill
+  %8 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
+      parts [#spmd.part<[0:3, 2:5, 4:7, 6:9]>] fill %zero : tensor<f32> on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
   // CHECK: spmd.rebalance
   %1 = spmd.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:3, 3:5, 5:6, 6:8]>] on @mesh : tensor<2x6xf32> -> tensor<?x6xf32>
   // CHECK: spmd.all_gather

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 using namespace shardc;
 
@@ -228,6 +229,79 @@ TEST(Exchange, AnyMixMovesWhatIsNeededExactlyOnce) {
   EXPECT_GT(moving, 2000) << "many cases are to move something";
 }
 
+/// Each dim's interval of `part` at the coordinates of `rank`.
+static Box partOf(const Exchange &exchange, const std::vector<std::vector<Interval>> &part, int64_t rank) {
+  Box box = neededBox(exchange, rank);
+  for (size_t i = 0; i < part.size(); ++i)
+    box[exchange.dims[i].dim] = part[i][coordinateAlong(exchange.meshShape, exchange.dims[i].axes, rank)];
+  return box;
+}
+
+TEST(Exchange, OfPartsWhatIsInOneOfThemArrivesOnce) {
+  std::mt19937 random(11);
+  int64_t fewer = 0;
+  for (int round = 0; round < 4000; ++round) {
+    Exchange whole = randomExchange(random), exchange = whole;
+    for (int64_t count = draw(random, 1, 3); count > 0; --count) {
+      auto &part = exchange.parts.emplace_back();
+      for (const DimExchange &dim : exchange.dims) {
+        std::vector<Interval> table = dim.needed;
+        for (Interval &interval : table)
+          if (!interval.empty() && draw(random, 0, 1)) {
+            interval.begin = draw(random, interval.begin, interval.end);
+            interval.end = draw(random, interval.begin, interval.end);
+          }
+        part.push_back(table);
+      }
+    }
+    ASSERT_EQ(verifyExchange(exchange), "");
+    int64_t moved = 0;
+    std::multimap<std::tuple<int64_t, int64_t>, Box> received, sent;
+    for (int64_t rank = 0; rank < ranksOf(exchange); ++rank) {
+      std::map<Indices, int> arrivals;
+      for (const Transfer &transfer : receivesOf(exchange, rank)) {
+        ASSERT_EQ(transfer.box, transfer.source);
+        Box owned = ownedBox(exchange, transfer.peer);
+        forEachElement(transfer.box, [&](const Indices &at) {
+          ASSERT_TRUE(holds(owned, at));
+          ASSERT_EQ(++arrivals[at], 1) << "received twice";
+          moved += transfer.peer != rank;
+        });
+        if (transfer.peer != rank)
+          received.emplace(std::tuple(transfer.peer, rank), transfer.box);
+      }
+      for (const Transfer &transfer : sendsOf(exchange, rank))
+        sent.emplace(std::tuple(rank, transfer.peer), transfer.box);
+      Box domain;
+      for (int64_t size : exchange.globalShape)
+        domain.push_back({0, size});
+      forEachElement(neededBox(exchange, rank), [&](const Indices &at) {
+        bool arrives = holds(domain, at) && std::any_of(exchange.parts.begin(), exchange.parts.end(), [&](const auto &part) {
+                         return holds(partOf(exchange, part, rank), at);
+                       });
+        ASSERT_EQ(arrivals.erase(at) == 1, arrives);
+      });
+      ASSERT_TRUE(arrivals.empty());
+    }
+    ASSERT_TRUE(std::is_permutation(sent.begin(), sent.end(), received.begin(), received.end())) << "round " << round;
+    ASSERT_EQ(elementsMoved(exchange), moved);
+    fewer += moved < elementsMoved(whole);
+  }
+  EXPECT_GT(fewer, 1000) << "parts are to matter";
+}
+
+TEST(Exchange, PartsAreInsideWhatIsNeeded) {
+  Exchange exchange{{2}, {8, 4}, {{0, {0}, {{0, 4}, {4, 8}}, {{-1, 5}, {3, 9}}}}, {}};
+  exchange.parts = {{{{-1, 4}, {3, 8}}}};
+  EXPECT_EQ(verifyExchange(exchange), "");
+  exchange.parts = {{{{-2, 4}, {3, 8}}}};
+  EXPECT_EQ(verifyExchange(exchange), "part 0 has interval [-2, 4) of dim 0 outside [-1, 5), which is needed");
+  exchange.parts = {{{{-1, 4}}}};
+  EXPECT_EQ(verifyExchange(exchange), "part 0 has 1 intervals of dim 0 for 2 coordinates");
+  exchange.parts = {{}};
+  EXPECT_EQ(verifyExchange(exchange), "part 0 has tables of 0 dims, but 1 are listed");
+}
+
 //===----------------------------------------------------------------------===//
 // Known cases
 //===----------------------------------------------------------------------===//
@@ -244,6 +318,17 @@ static Exchange oneDim(int64_t size, std::vector<Interval> owned,
                        std::vector<Interval> needed) {
   int64_t ranks = owned.size();
   return {{ranks}, {size}, {{0, {0}, std::move(owned), std::move(needed)}}};
+}
+
+TEST(Exchange, AStarLeavesItsCornersOut) {
+  // 2x2 ranks over 8x8 elements, a margin of two: from each neighbour 2x4.
+  Boundaries half = Boundaries::balanced(8, 2);
+  Exchange exchange{{2, 2}, {8, 8}, {{0, {0}, shards(half), shards(half, 2, 2)}, {1, {1}, shards(half), shards(half, 2, 2)}}, {}};
+  EXPECT_EQ(elementsMoved(exchange), 4 * (8 + 8 + 4));
+  exchange.parts = {{shards(half, 2, 2), shards(half)}, {shards(half), shards(half, 2, 2)}};
+  EXPECT_EQ(verifyExchange(exchange), "");
+  EXPECT_EQ(elementsMoved(exchange), 4 * (8 + 8));
+  EXPECT_EQ(classify(exchange), ExchangeKind::HaloExchange);
 }
 
 TEST(Exchange, CornersComeInOneRound) {

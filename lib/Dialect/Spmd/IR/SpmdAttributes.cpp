@@ -471,3 +471,46 @@ DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
   }
   return exchange;
 }
+
+//===----------------------------------------------------------------------===//
+// ExchangePartAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ExchangePartAttr::parse(AsmParser &parser, Type) {
+  SmallVector<DenseI64ArrayAttr> dims;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+        SmallVector<int64_t> bounds;
+        if (parseIntervals(parser, bounds))
+          return failure();
+        dims.push_back(parser.getBuilder().getDenseI64ArrayAttr(bounds));
+        return success();
+      }))
+    return {};
+  return get(parser.getContext(), dims);
+}
+
+void ExchangePartAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getDims(), printer, [&](DenseI64ArrayAttr dim) { printIntervals(printer, dim); });
+  printer << '>';
+}
+
+ExchangePartAttr ExchangePartAttr::get(MLIRContext *context, ArrayRef<std::vector<Interval>> tables) {
+  SmallVector<DenseI64ArrayAttr> dims;
+  for (const std::vector<Interval> &table : tables) {
+    SmallVector<int64_t> bounds;
+    appendIntervals(table, bounds);
+    dims.push_back(DenseI64ArrayAttr::get(context, bounds));
+  }
+  return get(context, ArrayRef<DenseI64ArrayAttr>(dims));
+}
+
+std::vector<std::vector<Interval>> ExchangePartAttr::getTables() const {
+  std::vector<std::vector<Interval>> tables;
+  for (DenseI64ArrayAttr dim : getDims()) {
+    std::vector<Interval> &table = tables.emplace_back();
+    for (int64_t i = 0; i + 1 < dim.size(); i += 2)
+      table.push_back({dim[i], dim[i + 1]});
+  }
+  return tables;
+}

@@ -28,6 +28,22 @@ MeshAttr spmd::lookupMesh(Operation *from, FlatSymbolRefAttr name) {
   return mesh ? mesh.getMesh() : MeshAttr();
 }
 
+MeshOp spmd::getOnlyMesh(ModuleOp module) {
+  MeshOp found;
+  for (auto mesh : module.getOps<MeshOp>()) {
+    if (found) {
+      InFlightDiagnostic diag = mesh.emitError("module has a second mesh @") << mesh.getSymName()
+          << ", expected one; run --spmd-import to unite equal ones";
+      diag.attachNote(found.getLoc()) << "the first is @" << found.getSymName();
+      return {};
+    }
+    found = mesh;
+  }
+  if (!found)
+    module.emitError("module has no spmd.mesh; run --spmd-import, which adds an empty one");
+  return found;
+}
+
 /// Verifies `attr` as a sharding of a tensor of `type`. In the local view types
 /// are those of shards, so only the number of dims can be checked there; an op
 /// of the local view is told by its function's mark.

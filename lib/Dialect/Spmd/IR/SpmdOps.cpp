@@ -131,12 +131,12 @@ shardc::Exchange ExchangeOpInterface::getExchange() {
   exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
   for (Attribute attr : getDimExchanges()) {
     DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
-    int64_t size = 0;
-    for (Interval interval : dim.owned)
-      size = std::max(size, interval.end);
-    exchange.globalShape[dim.dim] = size;
+    exchange.globalShape[dim.dim] = dim.size();
     exchange.dims.push_back(std::move(dim));
   }
+  if (ArrayAttr parts = getArriving())
+    for (auto part : parts.getAsRange<ExchangePartAttr>())
+      exchange.parts.push_back(part.getTables());
   return exchange;
 }
 
@@ -177,16 +177,44 @@ static LogicalResult verifyDimExchanges(Operation *op, ArrayAttr dims, FlatSymbo
   return success();
 }
 
+/// Parts have a table for each dim, and what they name is needed.
+static LogicalResult verifyParts(Operation *op, ArrayAttr dims, ArrayAttr parts) {
+  if (!parts)
+    return success();
+  if (parts.empty())
+    return op->emitOpError() << "has an empty list of parts; leave it out where all of what is needed arrives";
+  for (auto [number, part] : llvm::enumerate(parts.getAsRange<ExchangePartAttr>())) {
+    if (part.getDims().size() != dims.size())
+      return op->emitOpError() << "has part " << number << " with " << part.getDims().size() << " dims, but " << dims.size()
+                               << " are exchanged";
+    for (auto [attr, bounds] : llvm::zip_equal(dims.getAsRange<DimExchangeAttr>(), part.getDims())) {
+      if (bounds.size() != static_cast<int64_t>(attr.getNeeded().size()))
+        return op->emitOpError() << "has part " << number << " with " << bounds.size() / 2 << " intervals of dim " << attr.getDim()
+                                 << ", expected " << attr.getNeeded().size() / 2;
+      for (size_t i = 0; i + 1 < attr.getNeeded().size(); i += 2) {
+        Interval mine{bounds[i], bounds[i + 1]}, whole{attr.getNeeded()[i], attr.getNeeded()[i + 1]};
+        if (!whole.contains(mine))
+          return op->emitOpError() << "has part " << number << " with " << mine.begin << ':' << mine.end << " of dim "
+                                   << attr.getDim() << ", of which only " << whole.begin << ':' << whole.end << " is needed";
+      }
+    }
+  }
+  return success();
+}
+
 #define SHARDC_EXCHANGE_OP(Op)                                                 \
   FlatSymbolRefAttr Op::getMeshName() { return getMeshAttr(); }                \
   SmallVector<StringAttr> Op::getGroupAxes() { return groupAxesOf(getDims()); } \
   Value Op::getSource() { return getInput(); }                                 \
   ArrayAttr Op::getDimExchanges() { return getDims(); }                        \
   Value Op::getFillValue() { return getFill(); }                               \
+  ArrayAttr Op::getArriving() { return getPartsAttr(); }                       \
   LogicalResult Op::verifySymbolUses(SymbolTableCollection &symbols) {         \
-    return verifyDimExchanges(*this, getDims(), getMeshAttr(),                 \
-                              cast<RankedTensorType>(getInput().getType()),    \
-                              cast<RankedTensorType>(getType()), symbols);     \
+    if (failed(verifyDimExchanges(*this, getDims(), getMeshAttr(),             \
+                                  cast<RankedTensorType>(getInput().getType()), \
+                                  cast<RankedTensorType>(getType()), symbols))) \
+      return failure();                                                        \
+    return verifyParts(*this, getDims(), getPartsAttr());                      \
   }
 SHARDC_EXCHANGE_OP(HaloExchangeOp)
 SHARDC_EXCHANGE_OP(RebalanceOp)

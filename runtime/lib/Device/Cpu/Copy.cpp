@@ -136,25 +136,3 @@ void shardrt::runFill(const BoxCopy &copy, std::byte *dst, const void *fill,
     first = dst + at;
   });
 }
-
-std::vector<Box> shardrt::outside(const Box &needed, const Box &domain) {
-  std::vector<Box> boxes;
-  Box left = needed;
-  auto add = [&](size_t dim, Interval part) {
-    Box box = left;
-    box[dim] = part;
-    if (volumeOf(box) > 0)
-      boxes.push_back(std::move(box));
-  };
-  for (size_t dim = 0; dim < needed.size(); ++dim) {
-    Interval inside = intersect(left[dim], domain[dim]);
-    if (inside.empty()) {
-      add(dim, left[dim]);
-      return boxes;
-    }
-    add(dim, {left[dim].begin, inside.begin});
-    add(dim, {inside.end, left[dim].end});
-    left[dim] = inside;
-  }
-  return boxes;
-}

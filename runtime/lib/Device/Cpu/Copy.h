@@ -54,10 +54,6 @@ template <typename Body> void forEachRun(const BoxCopy &copy, Body body) {
   walk(walk, 0, copy.srcOffset, copy.dstOffset);
 }
 
-/// The parts of `needed` outside `domain`: disjoint boxes, none empty.
-std::vector<shardc::Box> outside(const shardc::Box &needed,
-                                 const shardc::Box &domain);
-
 /// Elements in `box`.
 int64_t volumeOf(const shardc::Box &box);
 

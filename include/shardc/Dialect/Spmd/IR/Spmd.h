@@ -44,6 +44,9 @@ inline constexpr llvm::StringLiteral kFactorsAttrName = "spmd.factors";
 /// The mesh that `name` refers to, looked up from `from`; null if there is none.
 MeshAttr lookupMesh(mlir::Operation *from, mlir::FlatSymbolRefAttr name);
 
+/// The one mesh of `module`; null with an error if it has none, or several.
+MeshOp getOnlyMesh(mlir::ModuleOp module);
+
 /// The sharding of `value` as recorded by propagation (on its defining op, or
 /// on the function argument); null where none is recorded. Arguments of the
 /// regions of a while op take the sharding of the result in the same place, those

@@ -149,4 +149,20 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
 }
 def Spmd_DimExchangeArrayAttr : TypedArrayAttrBase<Spmd_DimExchangeAttr, "one entry for each dim that moves">;
 
+def Spmd_ExchangePartAttr : Spmd_Attr<"ExchangePart", "part"> {
+  let summary = "A part of what an exchange brings.";
+  let description = [{
+    `#spmd.part<[-1:9, 7:17], [0:4, 4:8]>`: for each dim of the exchange, in its order, an interval for each
+    coordinate along the dim's axes.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$dims); // begin, end, begin, end ...
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static ExchangePartAttr get(::mlir::MLIRContext *context,
+                                ::llvm::ArrayRef<std::vector<::shardc::Interval>> tables);
+    std::vector<std::vector<::shardc::Interval>> getTables() const;
+  }];
+}
+def Spmd_ExchangePartArrayAttr : TypedArrayAttrBase<Spmd_ExchangePartAttr, "parts of an exchange">;
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDATTRIBUTES_TD

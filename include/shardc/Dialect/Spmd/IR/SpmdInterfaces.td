@@ -20,7 +20,8 @@ def Spmd_ExchangeOpInterface : OpInterface<"ExchangeOpInterface", [Spmd_Communic
   let methods = [
     InterfaceMethod<"The tables of the dims that move.", "::mlir::ArrayAttr", "getDimExchanges">,
     InterfaceMethod<"One element (a 0-d tensor) for what lies outside the domain; null if nothing does.",
-                    "::mlir::Value", "getFillValue">
+                    "::mlir::Value", "getFillValue">,
+    InterfaceMethod<"The parts of what is needed that arrive (#spmd.part); null: all of it.", "::mlir::ArrayAttr", "getArriving">
   ];
   let extraClassDeclaration = [{
     /// The exchange as plain data. Requires the mesh symbol to exist.

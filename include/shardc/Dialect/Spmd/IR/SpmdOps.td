@@ -118,10 +118,14 @@ class Spmd_ExchangeOp<string mnemonic> : Spmd_Op<mnemonic, [Pure,
     DeclareOpInterfaceMethods<Spmd_ExchangeOpInterface>]> {
   let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$fill,
                        Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh,
-                       OptionalAttr<StrAttr>:$reason);
+                       OptionalAttr<StrAttr>:$reason, OptionalAttr<Spmd_ExchangePartArrayAttr>:$parts);
   let results = (outs AnyRankedTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "::mlir::Value":$fill,
+                                 "::mlir::ArrayAttr":$dims, "::mlir::FlatSymbolRefAttr":$mesh, "::mlir::StringAttr":$reason), [{
+    build($_builder, $_state, result, input, fill, dims, mesh, reason, /*parts=*/::mlir::ArrayAttr());
+  }]>];
   let assemblyFormat = [{
-    $input custom<DimExchanges>($dims) (`fill` $fill^ `:` type($fill))? (`reason` $reason^)? `on` $mesh attr-dict
+    $input custom<DimExchanges>($dims) (`parts` $parts^)? (`fill` $fill^ `:` type($fill))? (`reason` $reason^)? `on` $mesh attr-dict
     `:` type($input) `->` type($result)
   }];
 }
@@ -136,6 +140,13 @@ def Spmd_HaloExchangeOp : Spmd_ExchangeOp<"halo_exchange"> {
     // 8 rows owned, one more needed on each side: 10 rows.
     %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
         fill %zero : tensor<f32> on @mesh : tensor<8x64xf32> -> tensor<10x64xf32>
+    ```
+    Where `parts` are given only these arrive, and nobody may read the rest of the result: a star of rows
+    and columns leaves its corners out.
+    ```mlir
+    %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>, <dim 1 along [] : [0:4] -> [-1:5]>]
+        parts [#spmd.part<[-1:9, 7:17], [0:4]>, #spmd.part<[0:8, 8:16], [-1:5]>]
+        fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x6xf32>
     ```
   }];
 }
@@ -179,10 +190,11 @@ def Spmd_ExchangeWaitOp : Spmd_Op<"exchange_wait", [MemoryEffects<[MemRead, MemW
     ```
   }];
   let arguments = (ins I64:$token, AnyRankedTensor:$input, StrAttr:$kind, Optional<AnyRankedTensor>:$fill,
-                       Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason);
+                       Spmd_DimExchangeArrayAttr:$dims, FlatSymbolRefAttr:$mesh, OptionalAttr<StrAttr>:$reason,
+                       OptionalAttr<Spmd_ExchangePartArrayAttr>:$parts);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $token `of` $input $kind custom<DimExchanges>($dims) (`fill` $fill^ `:` type($fill))? (`reason` $reason^)?
+    $token `of` $input $kind custom<DimExchanges>($dims) (`parts` $parts^)? (`fill` $fill^ `:` type($fill))? (`reason` $reason^)?
     `on` $mesh attr-dict `:` type($input) `->` type($result)
   }];
 }
