@@ -35,6 +35,15 @@ static Value destinationOf(Value value) {
           loop.getRegionIterArg(index))
         return value;
       value = loop.getInitArgs()[index];
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      // Both regions hand the tensor on in the same place.
+      if (loop.getBeforeArguments().size() != loop.getNumResults() ||
+          destinationOf(loop.getConditionOp().getArgs()[index]) !=
+              loop.getBeforeArguments()[index] ||
+          destinationOf(loop.getYieldOp().getOperand(index)) !=
+              loop.getAfterArguments()[index])
+        return value;
+      value = loop.getInits()[index];
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Value onTrue = destinationOf(branch.thenYield().getOperand(index));
       Value onFalse = destinationOf(branch.elseYield().getOperand(index));
@@ -44,6 +53,19 @@ static Value destinationOf(Value value) {
     } else {
       return value;
     }
+  }
+}
+
+/// The tensor in whose buffer `value` lies, whole or in part: as destinationOf,
+/// and through ops that show parts or other shapes.
+static Value rootOf(Value value) {
+  while (true) {
+    value = destinationOf(value);
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+                    tensor::ExpandShapeOp, tensor::CastOp>(op))
+      return value;
+    value = op->getOperand(0);
   }
 }
 
@@ -58,8 +80,8 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
   // Assignments happen at once: what another one overwrites is copied first.
   for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type || operand.get() == destination ||
-        !llvm::is_contained(carried, operand.get()))
+    if (!type || destinationOf(operand.get()) == destination ||
+        !llvm::is_contained(carried, rootOf(operand.get())))
       continue;
     SmallVector<Value> sizes;
     operand.set(bufferization::AllocTensorOp::create(builder, loc, type, sizes,
