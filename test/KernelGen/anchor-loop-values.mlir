@@ -28,3 +28,50 @@ func.func @built_in_place(%x: tensor<4xf32>, %v: f32, %n: index) -> tensor<4xf32
   }
   return %0 : tensor<4xf32>
 }
+
+// A loop of unknown length keeps its tensor as well.
+// CHECK-LABEL: func.func @loop_of_unknown_length(
+//       CHECK:   scf.for {{.*}} iter_args(%[[OUTER:.*]] = %{{.*}})
+//       CHECK:     %[[INNER:.*]] = scf.while
+//       CHECK:       bufferization.materialize_in_destination
+//       CHECK:     scf.yield %[[INNER]]
+func.func @loop_of_unknown_length(%x: tensor<4xf32>, %n: index, %limit: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<4xf32> {
+    %1 = scf.while (%now = %carried) : (tensor<4xf32>) -> tensor<4xf32> {
+      %first = tensor.extract %now[%c0] : tensor<4xf32>
+      %goOn = arith.cmpf olt, %first, %limit : f32
+      scf.condition(%goOn) %now : tensor<4xf32>
+    } do {
+    ^bb0(%now: tensor<4xf32>):
+      %2 = math.exp %now : tensor<4xf32>
+      scf.yield %2 : tensor<4xf32>
+    }
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// What a loop builds by insertions is copied at the end.
+// CHECK-LABEL: func.func @built_by_a_loop(
+//       CHECK:   scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+//       CHECK:     %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4xf32>
+//       CHECK:     %[[BUILT:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[OWN]])
+//       CHECK:     materialize_in_destination %[[BUILT]] in %[[CARRIED]]
+func.func @built_by_a_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<4xf32> {
+    %empty = tensor.empty() : tensor<4xf32>
+    %1 = scf.for %j = %c0 to %c4 step %c1 iter_args(%now = %empty) -> tensor<4xf32> {
+      %2 = tensor.extract %carried[%j] : tensor<4xf32>
+      %3 = arith.addf %2, %2 : f32
+      %4 = tensor.insert %3 into %now[%j] : tensor<4xf32>
+      scf.yield %4 : tensor<4xf32>
+    }
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

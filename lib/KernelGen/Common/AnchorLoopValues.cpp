@@ -69,6 +69,38 @@ static Value rootOf(Value value) {
   }
 }
 
+/// True if bufferization knows from the start that the loop that makes `value`
+/// keeps it in one buffer: each turn stores it there.
+static bool isStoredByLoop(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return true;
+  unsigned index = result.getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(result.getOwner()))
+    return isStoredByLoop(loop.getYieldedValues()[index]);
+  if (auto loop = dyn_cast<scf::WhileOp>(result.getOwner()))
+    return isStoredByLoop(loop.getYieldOp().getOperand(index));
+  return isa<bufferization::MaterializeInDestinationOp>(result.getOwner());
+}
+
+/// Where a loop builds `value` element by element in an empty tensor, gives it a
+/// buffer of its own: empty-tensor elimination would let it begin in the tensor
+/// that it is stored to, and bufferization refuses that before it has found out
+/// that the loop works in place.
+static void keepApart(Value value) {
+  Operation *loop = value.getDefiningOp();
+  if (!isa_and_nonnull<scf::ForOp, scf::WhileOp>(loop) || isStoredByLoop(value))
+    return;
+  auto empty = destinationOf(value).getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return;
+  OpBuilder builder(empty);
+  Value buffer = bufferization::AllocTensorOp::create(
+      builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+  empty.replaceAllUsesWith(buffer);
+  empty.erase();
+}
+
 /// Makes each operand of a terminator end up in the buffer of the tensor in
 /// `carried` that it replaces.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands,
@@ -92,6 +124,7 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)
       continue;
+    keepApart(operand.get());
     auto store = bufferization::MaterializeInDestinationOp::create(
         builder, loc, type, operand.get(), destination);
     operand.set(store.getResult());
