@@ -21,10 +21,10 @@ func.func @main(%q: tensor<2x30x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{
                 %k: tensor<2x24x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>},
                 %v: tensor<2x24x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
     -> (tensor<2x30x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}) {
-  %0:2 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row] score {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<2x30x4xf32>, tensor<2x24x4xf32>, tensor<2x24x8xf32>) -> (tensor<2x30x8xf32>, tensor<2x30xf32>)
+  } : (tensor<2x30x4xf32>, tensor<2x24x4xf32>, tensor<2x24x8xf32>) -> (tensor<2x30x8xf32>, tensor<2x30xf32>, tensor<2x30xf32>)
   return %0#0 : tensor<2x30x8xf32>
 }
 
@@ -36,20 +36,20 @@ spmd.mesh @mesh = <["x"=3]>
 #v = affine_map<(q, k, d, e) -> (k, e)>
 #out = affine_map<(q, k, d, e) -> (q, e)>
 #row = affine_map<(q, k, d, e) -> (q)>
-// Under a causal mask the first ranks need less and less; in a window the step in which nobody needs anything is gone.
+// In a window a rank needs the last keys of the block before its own; the step in which nobody needs anything is gone.
 // CHECK-LABEL: func.func @main(
 //       CHECK:   spmd.pair_step softmax
-//       CHECK:   [<dim 0 along ["x"] : [0:8, 8:16, 16:24] -> [16:16, 0:8, 8:16]>]
+//       CHECK:   [<dim 0 along ["x"] : [0:8, 8:16, 16:24] -> [16:16, 5:8, 13:16]>]
 //       CHECK:   spmd.pair_step softmax
 //   CHECK-NOT:   spmd.pair_step
 func.func @main(%q: tensor<24x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %k: tensor<24x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<24x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<24x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) {
-  %0:2 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row] {band_lower = -3 : i64, band_upper = 0 : i64} score {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] {band_lower = -3 : i64, band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<24x4xf32>, tensor<24x4xf32>, tensor<24x8xf32>) -> (tensor<24x8xf32>, tensor<24xf32>)
+  } : (tensor<24x4xf32>, tensor<24x4xf32>, tensor<24x8xf32>) -> (tensor<24x8xf32>, tensor<24xf32>, tensor<24xf32>)
   return %0#0 : tensor<24x8xf32>
 }
 
@@ -70,9 +70,9 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @main(%q: tensor<24x4xf32>,
                 %k: tensor<24x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<24x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> tensor<24x8xf32> {
-  %0:2 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row] score {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
-  } : (tensor<24x4xf32>, tensor<24x4xf32>, tensor<24x8xf32>) -> (tensor<24x8xf32>, tensor<24xf32>)
+  } : (tensor<24x4xf32>, tensor<24x4xf32>, tensor<24x8xf32>) -> (tensor<24x8xf32>, tensor<24xf32>, tensor<24xf32>)
   return %0#0 : tensor<24x8xf32>
 }

@@ -22,7 +22,7 @@ def PartitionToLocalPass : Pass<"spmd-partition-to-local", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
-                           "::mlir::arith::ArithDialect"];
+                           "::mlir::arith::ArithDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 #endif // SHARDC_PARTITION_PASSES_TD

@@ -1,0 +1,456 @@
+//===- RingPlan.cpp - Who meets which keys when ---------------------------===//
+//
+// Keys travel straight from the rank that owns a block to the one whose turn it
+// is with it: at turn s the rank at place p of a ring of n meets block (p + s)
+// mod n. A rank gets of a block what the band leaves to its queries.
+//
+// Under a causal mask, queries that lie in blocks are uneven work: the last rank
+// has nearly twice the mean. So each rank may take the r-th part from the front
+// and the r-th from the end instead: halves of twice as many parts, the same
+// number of pairs everywhere. Blocks of keys stay where they are.
+//
+//===----------------------------------------------------------------------===//
+#include "RingPlan.h"
+#include "Distribution.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::rules;
+using namespace shardc::spmd;
+
+/// What a rank of a few years ago does: flop/s of one core, bytes/s from another
+/// rank, and what a meeting costs whatever travels.
+static constexpr double kFlops = 1e11, kBytes = 5e9, kMeeting = 2e-5;
+/// Another way must be that much better than a plain ring.
+static constexpr double kGain = 0.95;
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+static int64_t countAlong(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= meshSizes[axis];
+  return count;
+}
+
+/// The coordinate along each mesh axis of number `index` along `axes`; 0 elsewhere.
+static SmallVector<int64_t> coordinateOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes, int64_t index) {
+  SmallVector<int64_t> result(meshSizes.size(), 0);
+  for (int64_t axis : llvm::reverse(axes)) {
+    result[axis] = index % meshSizes[axis];
+    index /= meshSizes[axis];
+  }
+  return result;
+}
+
+static int64_t numberOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+  int64_t number = 0;
+  for (int64_t axis : axes)
+    number = number * meshSizes[axis] + coordinate[axis];
+  return number;
+}
+
+static Interval at(const IntervalTable &table, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+  return table.intervals[numberOf(table.axes, meshSizes, coordinate)];
+}
+
+static SmallVector<int64_t> unite(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
+  SmallVector<int64_t> axes(first);
+  for (int64_t axis : second)
+    if (!llvm::is_contained(axes, axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+SmallVector<int64_t> rules::turnPlaces(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, ArrayRef<int64_t> meshSizes, int64_t shift) {
+  SmallVector<int64_t> numbers;
+  int64_t length = countAlong(places, meshSizes);
+  for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
+    int64_t place = numberOf(places, meshSizes, coordinate);
+    SmallVector<int64_t> turned = coordinateOf(places, meshSizes, ((place + shift) % length + length) % length);
+    for (int64_t axis : places)
+      coordinate[axis] = turned[axis];
+    numbers.push_back(numberOf(axes, meshSizes, coordinate));
+  }
+  return numbers;
+}
+
+//===----------------------------------------------------------------------===//
+// The band
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Band {
+  std::optional<int64_t> lower, upper;
+  explicit Band(Operation *op) {
+    if (auto attr = op->getAttrOfType<IntegerAttr>("band_lower"))
+      lower = attr.getInt();
+    if (auto attr = op->getAttrOfType<IntegerAttr>("band_upper"))
+      upper = attr.getInt();
+  }
+  bool isWhole() const { return !lower && !upper; }
+  /// The part of `keys` that some of `rows` meets.
+  Interval trim(Interval rows, Interval keys) const {
+    Interval none{keys.begin, keys.begin};
+    if (rows.empty() || keys.empty())
+      return none;
+    if (lower)
+      keys.begin = std::max(keys.begin, rows.begin + *lower);
+    if (upper)
+      keys.end = std::min(keys.end, rows.end + *upper);
+    return keys.empty() ? none : keys;
+  }
+};
+} // namespace
+
+/// Σ over i in `rows` of i + `shift`, no less than `least` and no more than `most`.
+static double sumClamped(Interval rows, int64_t shift, int64_t least, int64_t most) {
+  int64_t count = rows.size(), first = rows.begin + shift;
+  int64_t low = std::clamp<int64_t>(least - first, 0, count), high = std::clamp<int64_t>(most - first, low, count);
+  double between = double(high - low) * (double(first + low) + double(first + high - 1)) / 2;
+  return double(low) * double(least) + between + double(count - high) * double(most);
+}
+
+double rules::countPairs(AllPairsOpInterface op, Interval rows, Interval keys) {
+  if (rows.empty() || keys.empty())
+    return 0;
+  Band band(op);
+  double count = double(rows.size());
+  double ends = band.upper ? sumClamped(rows, *band.upper + 1, keys.begin, keys.end) : count * double(keys.end);
+  double begins = band.lower ? sumClamped(rows, *band.lower, keys.begin, keys.end) : count * double(keys.begin);
+  return std::max(0.0, ends - begins);
+}
+
+static Interval hull(Interval a, Interval b) {
+  if (a.empty())
+    return b;
+  return b.empty() ? a : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part) const {
+  Band band(op);
+  SmallVector<int64_t> axes = unite(turns[turn].keys.axes, parts[part].axes);
+  for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
+    if (!band.trim(at(parts[part], meshSizes, coordinate), at(turns[turn].keys, meshSizes, coordinate)).empty())
+      return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Ways
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(AllPairsOpInterface op, Localization &localization)
+      : op(op), localization(localization), mesh(localization.meshSizes()), band(op), numDims(op.getNumDims()),
+        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()), isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
+
+  FailureOr<RingPlan> plan();
+
+private:
+  RingPlan asItLies();
+  /// Fills in who meets what when keys travel.
+  void addTurns(RingPlan &plan);
+  std::optional<RingPlan> deal(const RingPlan &ring);
+  std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
+  std::optional<RingPlan> cutHeads(const RingPlan &ring);
+  /// Seconds that the busiest rank takes, and its share of pairs.
+  void estimate(RingPlan &plan);
+
+  int64_t ranksAlong(ArrayRef<int64_t> axes) { return countAlong(axes, mesh); }
+  /// Bytes of a tensor that one index of `dim` has on a rank.
+  double bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan);
+  bool hasBoth(AffineMap map) { return map.isFunctionOfDim(query) && map.isFunctionOfDim(key); }
+  /// Calls `visit` with the map of each operand and result.
+  void forEachTensor(llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      visit(op->getOperand(i), op.getMap(i), false);
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      visit(op->getResult(i), op.getResultMap(i), true);
+  }
+
+  AllPairsOpInterface op;
+  Localization &localization;
+  ArrayRef<int64_t> mesh;
+  Band band;
+  int64_t numDims, query, key;
+  SmallVector<int64_t> sizes;
+  bool isBackward;
+};
+} // namespace
+
+RingPlan Planner::asItLies() {
+  RingPlan plan;
+  for (int64_t dim = 0; dim < numDims; ++dim)
+    plan.cuts.push_back(localization.factorTable(dim));
+  // Along an axis that cuts something else as well every rank needs all keys.
+  for (int64_t axis : plan.cuts[key].axes) {
+    bool isShared = false;
+    for (int64_t dim = 0; dim < numDims; ++dim)
+      isShared |= dim != key && llvm::is_contained(plan.cuts[dim].axes, axis);
+    (isShared ? plan.places : plan.merged).push_back(axis);
+  }
+  auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
+  if (pairs && pairs.getCombine() == PairCombine::TopK && !plan.merged.empty()) {
+    // Lists of the best do not add up: queries are cut instead, for the while.
+    SmallVector<int64_t> axes(plan.cuts[query].axes);
+    llvm::append_range(axes, plan.merged);
+    plan.cuts[query] = tableOf(axes, Boundaries::balanced(sizes[query], ranksAlong(axes)));
+    plan.places.assign(plan.cuts[key].axes.begin(), plan.cuts[key].axes.end());
+    plan.merged.clear();
+    plan.isRecut = true;
+  }
+  plan.parts = {plan.cuts[query]};
+  plan.length = ranksAlong(plan.places);
+  return plan;
+}
+
+void Planner::addTurns(RingPlan &plan) {
+  const IntervalTable &owned = plan.cuts[key];
+  // The band looks at queries too. What goes back is the same for all queries.
+  SmallVector<int64_t> axes(owned.axes), all = unite(owned.axes, plan.parts.front().axes);
+  bool isTrimmed = !band.isWhole() && !owned.axes.empty();
+  if (isTrimmed && !isBackward)
+    axes = all;
+  plan.turns.clear();
+  for (int64_t shift = 0; shift < plan.length; ++shift) {
+    SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, mesh, shift);
+    IntervalTable table{axes, SmallVector<Interval>(ranksAlong(axes))};
+    SmallVector<bool> isSeen(table.intervals.size(), false);
+    bool some = false;
+    for (int64_t index = 0; index < ranksAlong(all); ++index) {
+      SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
+      Interval block = owned.intervals[met[numberOf(owned.axes, mesh, coordinate)]], needed{block.begin, block.begin};
+      for (const IntervalTable &part : plan.parts)
+        needed = hull(band.trim(at(part, mesh, coordinate), block), needed);
+      some |= !needed.empty();
+      int64_t place = numberOf(axes, mesh, coordinate);
+      // One's own block is here; where nothing is trimmed, every block is whole.
+      if (shift == 0 || !isTrimmed)
+        needed = block;
+      table.intervals[place] = isSeen[place] ? hull(table.intervals[place], needed) : needed;
+      isSeen[place] = true;
+    }
+    if (some || shift == 0)
+      plan.turns.push_back({shift, std::move(table)});
+  }
+}
+
+std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
+  const IntervalTable &queries = ring.cuts[query];
+  int64_t ranks = queries.intervals.size();
+  if (band.isWhole() || ranks < 2)
+    return std::nullopt;
+  RingPlan plan = ring;
+  plan.way = PairWay::Dealt;
+  plan.isRecut = true;
+  Boundaries pieces = Boundaries::balanced(sizes[query], 2 * ranks);
+  plan.parts.assign(2, IntervalTable{queries.axes, {}});
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    plan.parts[0].intervals.push_back(pieces.shard(rank));
+    plan.parts[1].intervals.push_back(pieces.shard(2 * ranks - 1 - rank));
+  }
+  addTurns(plan);
+  return plan;
+}
+
+std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
+  if (ring.length < 2 || !ring.merged.empty() || ring.turns.size() < 2)
+    return std::nullopt;
+  RingPlan plan = ring;
+  plan.way = PairWay::Gathered;
+  // Gradients of keys that all ranks have are added up: all have the same then.
+  IntervalTable table{{}, {Interval{0, sizes[key]}}};
+  if (!band.isWhole() && !isBackward) {
+    table = {plan.parts.front().axes, {}};
+    for (Interval rows : plan.parts.front().intervals)
+      table.intervals.push_back(band.trim(rows, {0, sizes[key]}));
+  }
+  plan.turns = {{0, std::move(table)}};
+  // No more may come to a rank than it has queries.
+  SmallVector<int64_t> axes = unite(ring.cuts[key].axes, plan.parts.front().axes);
+  double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan), perKey = 0;
+  for (unsigned i = 1; i < op->getNumOperands(); ++i)
+    if (op.getMap(i).isFunctionOfDim(key) && !hasBoth(op.getMap(i)))
+      perKey += bytesPerIndex(op->getOperand(i), op.getMap(i), key, plan);
+  for (int64_t index = 0; index < ranksAlong(axes); ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
+    Interval keys = at(plan.turns[0].keys, mesh, coordinate);
+    int64_t arriving = keys.size() - intersect(keys, at(ring.cuts[key], mesh, coordinate)).size();
+    if (!isAsked && double(arriving) * perKey > double(at(plan.parts.front(), mesh, coordinate).size()) * perQuery)
+      return std::nullopt;
+  }
+  return plan;
+}
+
+std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
+  bool hasValue = op->getNumOperands() > 2 && op.getFirstExtra() > 2;
+  ArrayRef<int64_t> queryAxes = ring.cuts[query].axes;
+  if (!ring.merged.empty() || queryAxes.size() != ring.places.size() || ring.length < 2 || !hasValue ||
+      !llvm::all_of(ring.places, [&](int64_t axis) { return llvm::is_contained(queryAxes, axis); }))
+    return std::nullopt;
+  // What has queries and keys would be held whole.
+  bool some = false;
+  forEachTensor([&](Value, AffineMap map, bool) { some |= hasBoth(map); });
+  if (some)
+    return std::nullopt;
+  std::optional<int64_t> heads;
+  for (int64_t dim = 0; dim < query; ++dim) {
+    bool everywhere = op.getMap(0).isFunctionOfDim(dim) && op.getMap(1).isFunctionOfDim(dim) && op.getMap(2).isFunctionOfDim(dim);
+    if (everywhere && sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0)
+      heads = dim;
+  }
+  if (!heads)
+    return std::nullopt;
+  RingPlan plan = ring;
+  plan.way = PairWay::Heads;
+  plan.isRecut = true;
+  SmallVector<int64_t> axes(plan.cuts[*heads].axes);
+  llvm::append_range(axes, plan.places);
+  plan.cuts[*heads] = tableOf(axes, Boundaries::balanced(sizes[*heads], ranksAlong(axes)));
+  plan.cuts[query] = wholeTable(sizes[query]);
+  plan.cuts[key] = wholeTable(sizes[key]);
+  plan.parts = {plan.cuts[query]};
+  plan.turns = {{0, plan.cuts[key]}};
+  plan.places.clear();
+  plan.length = 1;
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan) {
+  auto type = cast<RankedTensorType>(value.getType());
+  double bytes = double(bytesOf(value)) / std::max<int64_t>(1, type.getNumElements());
+  for (AffineExpr expr : map.getResults()) {
+    int64_t other = cast<AffineDimExpr>(expr).getPosition();
+    if (other != dim)
+      bytes *= double(longestBlock(plan.cuts[other]));
+  }
+  return bytes;
+}
+
+void Planner::estimate(RingPlan &plan) {
+  int64_t depth = op.getDepthDim(), feature = op.getFeatureDim();
+  double perPair = isBackward ? 6.0 * sizes[depth] + 4.0 * sizes[feature] : 2.0 * (sizes[depth] + sizes[feature]);
+  for (int64_t dim = 0; dim < query; ++dim)
+    perPair *= double(longestBlock(plan.cuts[dim]));
+  // Of what travels with a key, there and (gradients) back; of what queries have.
+  double keyBytes = 0, homeBytes = 0, queryBytes = 0, resultBytes = 0;
+  forEachTensor([&](Value value, AffineMap map, bool isResult) {
+    if (map.isFunctionOfDim(query))
+      (isResult ? resultBytes : queryBytes) += bytesPerIndex(value, map, query, plan);
+    else if (map.isFunctionOfDim(key))
+      (isResult ? homeBytes : keyBytes) += bytesPerIndex(value, map, key, plan);
+  });
+  IntervalTable queries = localization.factorTable(query), owned = localization.factorTable(key);
+  SmallVector<int64_t> axes = unite(unite(owned.axes, queries.axes), plan.parts.front().axes);
+  double longest = 0, most = 0, all = 0;
+  int64_t ranks = ranksAlong(axes);
+  for (int64_t index = 0; index < ranks; ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
+    Interval own = at(queries, mesh, coordinate), keys = at(owned, mesh, coordinate);
+    double time = 0, pairs = 0;
+    int64_t arriving = own.size(), computed = 0;
+    for (const IntervalTable &part : plan.parts) {
+      Interval rows = at(part, mesh, coordinate);
+      computed += rows.size();
+      arriving -= intersect(rows, own).size();
+    }
+    if (plan.way == PairWay::Heads) {
+      // A share of the heads of all that there is, there and back.
+      double share = double(plan.cuts[query].intervals.front().size()) - double(own.size());
+      double keyShare = double(sizes[key]) - double(keys.size());
+      time += (share * (queryBytes + resultBytes) + keyShare * (keyBytes + homeBytes)) / kBytes + 2 * kMeeting;
+    } else if (plan.isRecut) {
+      // Rows that come, and results that go: as many.
+      double coming = double(std::max<int64_t>(0, computed - (own.size() - arriving)));
+      time += (coming * queryBytes + double(arriving) * resultBytes) / kBytes + 2 * kMeeting;
+    }
+    for (const Turn &turn : plan.turns) {
+      Interval met = at(turn.keys, mesh, coordinate);
+      double work = 0;
+      for (const IntervalTable &part : plan.parts)
+        work += countPairs(op, at(part, mesh, coordinate), met);
+      double compute = work * perPair / kFlops;
+      double travel = double(met.size() - intersect(met, keys).size()) * (keyBytes + homeBytes) / kBytes;
+      if (plan.way == PairWay::Gathered)
+        time += compute + travel + (isBackward ? 2 : 1) * kMeeting;
+      else if (plan.way == PairWay::Heads)
+        time += compute;
+      else
+        time += std::max(compute, travel) + (turn.shift ? kMeeting : 0);
+      pairs += work;
+    }
+    longest = std::max(longest, time);
+    most = std::max(most, pairs);
+    all += pairs;
+  }
+  plan.milliseconds = longest * 1e3;
+  plan.imbalance = all > 0 ? most * double(ranks) / all : 1;
+}
+
+/// As `spmd.way` and the reasons of exchanges have them.
+static StringRef nameOf(PairWay way) {
+  switch (way) {
+  case PairWay::Ring:
+    return "ring";
+  case PairWay::Dealt:
+    return "zigzag";
+  case PairWay::Gathered:
+    return "gather";
+  case PairWay::Heads:
+    return "heads";
+  }
+  llvm_unreachable("all ways are listed");
+}
+
+FailureOr<RingPlan> Planner::plan() {
+  RingPlan best = asItLies();
+  addTurns(best);
+  estimate(best);
+  auto asked = op->getAttrOfType<StringAttr>("spmd.way");
+  SmallVector<RingPlan, 0> others;
+  if (!best.isRecut)
+    for (std::optional<RingPlan> other : {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
+      if (other) {
+        estimate(*other);
+        others.push_back(std::move(*other));
+      }
+  if (asked) {
+    if (asked == nameOf(best.way))
+      return best;
+    for (RingPlan &other : others)
+      if (asked == nameOf(other.way))
+        return std::move(other);
+    InFlightDiagnostic error = op->emitOpError() << "asks for spmd.way = " << asked << ", expected one of those that it can go: \"ring\"";
+    for (const RingPlan &other : others)
+      error << ", \"" << nameOf(other.way) << "\"";
+    return error;
+  }
+  if (others.empty())
+    return best;
+  std::string note = llvm::formatv("{0} {1:f3} ms", nameOf(best.way), best.milliseconds);
+  for (const RingPlan &other : others)
+    note += llvm::formatv(", {0} {1:f3} ms", nameOf(other.way), other.milliseconds);
+  for (RingPlan &other : others)
+    if (other.milliseconds < best.milliseconds * (best.way == PairWay::Ring ? kGain : 1))
+      best = std::move(other);
+  best.note = note;
+  return best;
+}
+
+FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op, Localization &localization) {
+  return Planner(op, localization).plan();
+}

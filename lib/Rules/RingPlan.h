@@ -1,0 +1,67 @@
+//===- RingPlan.h - Who meets which keys when ------------------*- C++ -*-===//
+//
+// The schedule of an op on all pairs, as tables: no op is built here. Several
+// ways are priced, and the cheapest is taken: docs/Rationale/Ring.md section 6.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_RULES_RINGPLAN_H
+#define SHARDC_LIB_RULES_RINGPLAN_H
+
+#include "RuleUtils.h"
+#include <string>
+
+namespace shardc::rules {
+
+/// The ways in which queries and keys of all ranks can meet.
+enum class PairWay {
+  Ring,     ///< keys travel, queries stay
+  Dealt,    ///< keys travel, queries are dealt out from both ends before
+  Gathered, ///< all keys that a rank needs arrive at once, queries stay
+  Heads     ///< each rank has all queries and keys of some heads
+};
+
+/// Keys that each rank has at one turn.
+struct Turn {
+  int64_t shift = 0; ///< whose they are: that many places further on
+  IntervalTable keys;
+};
+
+struct RingPlan {
+  PairWay way = PairWay::Ring;
+  /// How each iteration dim lies while the op runs.
+  llvm::SmallVector<IntervalTable> cuts;
+  /// The queries of each rank: one interval, or several one after another.
+  llvm::SmallVector<IntervalTable> parts;
+  llvm::SmallVector<Turn> turns;
+  /// Axes of the keys along which blocks are passed round, and those along which
+  /// states are merged.
+  llvm::SmallVector<int64_t> places, merged;
+  int64_t length = 1; ///< ranks of one ring
+  /// Operands and results lie otherwise than `cuts` and `parts`.
+  bool isRecut = false;
+  /// The estimates that decided, in words; empty where there was no choice.
+  std::string note;
+  double milliseconds = 0;
+  /// Pairs that the busiest rank computes, over the mean.
+  double imbalance = 1;
+
+  /// True if some rank's part `part` of the queries has a pair in its keys of `turn`.
+  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part) const;
+};
+
+/// The pairs that the band leaves of a block.
+double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
+
+/// Plans `op` as its operands lie: the way that takes least time by estimate, or
+/// that the op's attribute `spmd.way` names. Fails, with a diagnostic, where it
+/// names one that the op cannot go.
+llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op, Localization &localization);
+
+/// For the coordinates along `table.axes`, row-major, the number of the rank
+/// whose `places` are `shift` places further on (the others its own).
+llvm::SmallVector<int64_t> turnPlaces(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places,
+                                      llvm::ArrayRef<int64_t> meshSizes, int64_t shift);
+
+} // namespace shardc::rules
+
+#endif // SHARDC_LIB_RULES_RINGPLAN_H
