@@ -1,0 +1,108 @@
+"""Check the work and the bytes of causal attention on ranks: balance.test.py SHARD_OPT SHARD_RUN.
+
+H3 D64 f32. Which rank computes which pairs is read off the local program; what must travel is counted here from what ranks own and
+compute: at N ranks, of 2N parts of the queries rank r has the r-th and the r-th from the end.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEADS, DEPTH = 3, 64
+PROGRAM = """
+spmd.mesh @mesh = <["x"=RANKS]>
+#q = affine_map<(h, q, k, d, e) -> (h, q, d)>
+#k = affine_map<(h, q, k, d, e) -> (h, k, d)>
+#v = affine_map<(h, q, k, d, e) -> (h, k, e)>
+#o = affine_map<(h, q, k, d, e) -> (h, q, e)>
+#r = affine_map<(h, q, k, d, e) -> (h, q)>
+!t = tensor<3xTOKENSx64xf32>
+!r = tensor<3xTOKENSxf32>
+func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
+  %o, %m, %l = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %2 = stablehlo.select %1, %raw, %low : tensor<i1>, tensor<f32>
+    spmd.yield %2 : tensor<f32>
+  } : (!t, !t, !t) -> (!t, !r, !r)
+  return %o : !t
+}
+""".replace("SH", "spmd.sharding = #spmd.sharding<@mesh, [{}, {\"x\"}, {}]>")
+
+Interval = tuple[int, int]
+
+
+def cut(tokens: int, parts: int) -> list[Interval]:
+    """Return balanced parts, the first ones longer by one."""
+    bounds = [0]
+    for part in range(parts):
+        bounds.append(bounds[-1] + tokens // parts + (part < tokens % parts))
+    return list(zip(bounds, bounds[1:]))
+
+
+def size(interval: Interval) -> int:
+    return max(0, interval[1] - interval[0])
+
+
+def common(a: Interval, b: Interval) -> int:
+    return size((max(a[0], b[0]), min(a[1], b[1])))
+
+
+def needed_by_value(text: str) -> dict[str, list[Interval]]:
+    """Return for each value of the local program that came from others the tokens that each rank has of it."""
+    tables, definitions = {}, {}
+    for line in text.splitlines():
+        if found := re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*)", line):
+            definitions[found[1]] = (found[2], found[3])
+            if "-> [" in found[3]:
+                table = re.search(r"-> \[([^\]]*)\]", found[3])[1]
+                tables[found[1]] = [tuple(map(int, part.split(":"))) for part in table.split(", ")]
+    for value, (op, rest) in definitions.items():
+        if op == "tensor.extract_slice" and rest.split("[")[0] in tables:
+            tables[value] = tables[rest.split("[")[0]]
+    return tables
+
+
+def pairs_of(text: str, owned: list[Interval]) -> list[int]:
+    """Return how many pairs each rank computes in the local program, which visits only what the band leaves."""
+    tables, pairs = needed_by_value(text), [0] * len(owned)
+    for query, key in re.findall(r"spmd\.pair_step softmax ins\((%[\w#]+), (%[\w#]+),", text):
+        for rank, (rows, keys) in enumerate(zip(tables.get(query, owned), tables.get(key, owned))):
+            pairs[rank] += sum(size((keys[0], min(keys[1], row + 1))) for row in range(*rows))
+    return pairs
+
+
+def main() -> int:
+    shard_opt, shard_run = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "causal.mlir"
+        for ranks, tokens in ((4, 4096), (4, 4099), (3, 2048)):
+            model.write_text(PROGRAM.replace("RANKS", str(ranks)).replace("TOKENS", str(tokens)))
+            local = subprocess.run([shard_opt, str(model), "--spmd-propagate", "--spmd-partition"], capture_output=True, text=True, check=True)
+            owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
+            pairs = pairs_of(local.stdout, owned)
+            if sum(pairs) != tokens * (tokens + 1) // 2 or max(pairs) > 1.1 * sum(pairs) / ranks:
+                print(f"{ranks} ranks compute {pairs} pairs of {tokens * (tokens + 1) // 2}")
+                return 1
+            run = subprocess.run([shard_run, str(model), "--seed=1", "--report=json"], capture_output=True, text=True, check=True)
+            rows = keys = 0
+            for rank in range(ranks):
+                front, back = parts[rank], parts[2 * ranks - 1 - rank]
+                rows += sum(size(part) - common(part, owned[rank]) for part in (front, back))
+                keys += back[1] - common((0, back[1]), owned[rank])
+            # Queries there, results back; keys and values.
+            expected = (2 * rows + 2 * keys) * HEADS * DEPTH * 4
+            moved = sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
+            if moved != expected:
+                print(f"{ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")
+                return 1
+            print(f"{ranks} ranks, {tokens} tokens: pairs {pairs}, {moved} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
