@@ -287,7 +287,7 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   Emitter e(f, placeOf(f), replacements);
   Value query = e.add(f.queryRoot, {f.query, f.depth}), key = e.add(f.keyRoot, {f.key, f.depth}),
         value = e.add(f.valueRoot, {f.key, f.feature});
-  e.addExtras({f.score, f.weight});
+  e.addExtras({f.opScore, f.weight});
   auto [type, dims] = e.addResult(f.output, f.outputLayout, {f.query, f.feature});
   if (f.isOpen)
     type = type.clone(e.accumulator);
@@ -297,7 +297,7 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, spmd::PairCombine::Softmax,
                                      f.isOpen, query, key, value, e.extras, e.mapsAttr(),
                                      e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
-  e.fillScore(op.getScore(), f.score);
+  e.fillScore(op.getScore(), f.opScore);
   e.fillWeight(op.getWeight());
   for (const RowOutput &row : f.rowOutputs) {
     e.builder.setInsertionPoint(row.value.getDefiningOp());
@@ -305,6 +305,11 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
     if (!row.isMax) {
       Arranged factor = e.rowFactor(row.factor, op.getResult(1));
       result.value = stablehlo::MulOp::create(e.builder, e.loc, rowType, result.value, factor.value);
+    }
+    if (row.least) {
+      Writer writer(*f.algebra, e.builder, e.loc, e.accumulator, rowType.getShape());
+      Value least = writer.write(f.algebra->number(*row.least), e.accumulator);
+      result.value = writer.binary<stablehlo::MaxOp>(result.value, least);
     }
     SmallVector<unsigned> order = flatten(row.layout);
     for (unsigned dim : f.rows())

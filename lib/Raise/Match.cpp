@@ -98,6 +98,29 @@ static Monomial rowFactorOf(const Forward &f, const Monomial &monomial) {
   return row;
 }
 
+/// True if `poly` is a condition that something decides: true for 1, false for 0.
+static bool isCondition(const Algebra &algebra, PolyId poly) {
+  const Poly &p = algebra.get(poly);
+  auto isAnd = [&](const Monomial &monomial, double coefficient) {
+    return monomial.coefficient == coefficient && !monomial.factors.empty() &&
+           llvm::all_of(monomial.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+  };
+  return (p.size() == 1 && isAnd(p[0], 1)) || (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 && isAnd(p[1], -1));
+}
+
+/// `score` where `condition` holds, else -inf.
+static PolyId onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operation *op) {
+  Term term;
+  term.kind = TermKind::Function;
+  term.name = StringAttr::get(op->getContext(), stablehlo::SelectOp::getOperationName());
+  term.attributes = DictionaryAttr::get(op->getContext());
+  term.type = Float32Type::get(op->getContext());
+  term.arguments = {condition, score, algebra.number(-INFINITY)};
+  term.argumentTypes = {IntegerType::get(op->getContext(), 1), term.type, term.type};
+  term.dims = algebra.dimsOf(condition) | algebra.dimsOf(score);
+  return algebra.term(std::move(term));
+}
+
 /// One attempt with dims cut as `roles` says. Sets `retry` where another cut is
 /// needed first.
 static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side, bool open, const Numbering &numbering,
@@ -272,6 +295,13 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   for (unsigned part : flatten(f.outputLayout))
     if (part != f.query && part < kFirstFeature)
       f.batch.push_back(part);
+  f.opScore = f.score;
+  f.rowSum = algebra.ofTerm(f.sum);
+  if (open && isCondition(algebra, f.weight)) {
+    f.opScore = onlyWhere(algebra, f.weight, f.score, dot);
+    f.rowSum = algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));
+    f.weight = algebra.number(1);
+  }
   for (TermId id : scoreTerms)
     if (const Term &term = algebra.getTerm(id);
         (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey) && !term.tensor)
@@ -304,6 +334,35 @@ std::optional<Forward> raise::matchForward(stablehlo::DotGeneralOp dot, bool pro
   return std::nullopt;
 }
 
+/// What `poly` is `of` times, if that is one monomial.
+static std::optional<Monomial> factorOf(Algebra &algebra, PolyId poly, PolyId of) {
+  if (algebra.get(poly).size() != algebra.get(of).size() || algebra.get(of).empty())
+    return std::nullopt;
+  for (Monomial factor : Poly(algebra.get(poly))) {
+    if (llvm::any_of(algebra.get(of)[0].factors, [&](auto &term) { return Algebra::powerOf(factor, term.first) != term.second; }))
+      continue;
+    factor.coefficient /= algebra.get(of)[0].coefficient;
+    for (auto [id, power] : algebra.get(of)[0].factors)
+      factor = algebra.times(std::move(factor), id, -power);
+    if (algebra.isNear(algebra.multiply(algebra.intern({factor}), of), poly))
+      return factor;
+  }
+  return std::nullopt;
+}
+
+/// The number that the score is where its exponential does not count.
+static std::optional<double> masksWith(const Forward &f) {
+  std::optional<TermId> op = f.algebra->singleTerm(f.opScore), mask = f.algebra->singleTerm(f.score);
+  if (!op || !mask || f.algebra->getTerm(*mask).kind != TermKind::Function || f.algebra->getTerm(*mask).name != "stablehlo.select")
+    return std::nullopt;
+  const Term &select = f.algebra->getTerm(*mask);
+  PolyId condition = f.algebra->getTerm(*op).arguments[0];
+  if (select.arguments[0] == condition)
+    return f.algebra->constantOf(select.arguments[2]);
+  bool isNegated = f.algebra->add(f.algebra->number(1), condition, -1) == select.arguments[0];
+  return isNegated ? f.algebra->constantOf(select.arguments[1]) : std::nullopt;
+}
+
 std::vector<RowOutput> raise::matchRowOutputs(Forward &f, const Numbering &numbering) {
   Algebra &algebra = *f.algebra;
   llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
@@ -312,23 +371,25 @@ std::vector<RowOutput> raise::matchRowOutputs(Forward &f, const Numbering &numbe
     auto it = layouts.find(numbering.of(reduce.getInputs()[0]));
     if (it == layouts.end() || reduce->getNumResults() != 1)
       continue;
-    RowOutput row{reduce->getResult(0), {}, false, {}};
+    RowOutput row;
+    row.value = reduce->getResult(0);
     for (auto [dim, parts] : llvm::enumerate(it->second))
       if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
         row.layout.push_back(parts);
     PolyId poly = f.reader->read(row.value, row.layout);
     f.reader->split.reset();
-    if (algebra.get(poly).size() != 1)
+    if (std::optional<Monomial> factor = factorOf(algebra, poly, f.rowSum)) {
+      row.factor = std::move(*factor);
+      found.push_back(std::move(row));
       continue;
-    const Monomial &monomial = algebra.get(poly)[0];
-    if (Algebra::powerOf(monomial, f.sum) == 1) {
-      row.factor = algebra.times(monomial, f.sum, -1);
-      found.push_back(std::move(row));
-    } else if (std::optional<TermId> term = algebra.singleTerm(poly); term && algebra.getTerm(*term).kind == TermKind::MaxOverKey &&
-                                                                  algebra.isNear(algebra.getTerm(*term).arguments[0], f.score)) {
-      row.isMax = true;
-      found.push_back(std::move(row));
     }
+    std::optional<TermId> term = algebra.singleTerm(poly);
+    if (!term || algebra.getTerm(*term).kind != TermKind::MaxOverKey || !algebra.isNear(algebra.getTerm(*term).arguments[0], f.score))
+      continue;
+    row.isMax = true;
+    if (f.opScore != f.score && !(row.least = masksWith(f)))
+      continue;
+    found.push_back(std::move(row));
   }
   return found;
 }

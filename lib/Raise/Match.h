@@ -21,6 +21,8 @@ struct RowOutput {
   Layout layout;
   bool isMax = false;
   Monomial factor;
+  /// A maximum is at least this: what masked scores are.
+  std::optional<double> least;
 };
 
 /// Softmax attention, as one contraction of probabilities with values ends it. If it is
@@ -39,6 +41,9 @@ struct Forward {
   Root queryRoot, keyRoot, valueRoot;
   /// The score and what weighs values (1: the probability itself).
   PolyId score = 0, weight = 0;
+  /// The score that the op is to have, and what its sums are of. An open one takes conditions on its
+  /// exponentials into its score: -inf where they do not hold.
+  PolyId opScore = 0, rowSum = 0;
   /// Exp[score], its sum over keys, the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;

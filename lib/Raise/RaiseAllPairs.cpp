@@ -20,6 +20,10 @@ static Operation *findSurvivor(Value value, const DenseSet<Value> &replaced, Den
   if (replaced.contains(value) || !seen.insert(value).second)
     return nullptr;
   for (Operation *user : value.getUsers()) {
+    // What is kept of scores is what keeps them, not the end of the block.
+    Operation *maker = value.getDefiningOp();
+    if (user->hasTrait<OpTrait::IsTerminator>() && isa_and_nonnull<stablehlo::DynamicUpdateSliceOp>(maker))
+      return maker;
     if (user->getBlock() != value.getParentBlock() || user->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(user))
       return user;
     for (Value result : user->getResults())
@@ -77,7 +81,7 @@ static bool isThere(Forward &f) {
     if (!isThere(value, place))
       return false;
   SmallVector<TermId> terms;
-  f.algebra->collectTerms(f.score, terms);
+  f.algebra->collectTerms(f.opScore, terms);
   f.algebra->collectTerms(f.weight, terms);
   for (TermId id : terms)
     if (const Term &term = f.algebra->getTerm(id); id != f.raw && term.arguments.empty() && !isThere(term.tensor, place))
