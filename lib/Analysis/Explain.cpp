@@ -10,10 +10,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-static constexpr llvm::StringLiteral kRule = "rule: ", kAvoid = "avoid: ";
+static constexpr llvm::StringLiteral kValue = "value: ", kRule = "rule: ", kAvoid = "avoid: ";
 
 std::string shardc::printReason(const Reason &reason) {
   std::string text = reason.needed;
+  if (!reason.value.empty())
+    text += "; " + kValue.str() + reason.value;
   if (!reason.rule.empty())
     text += "; " + kRule.str() + reason.rule;
   if (!reason.avoid.empty())
@@ -26,14 +28,40 @@ std::vector<Reason> shardc::parseReasons(StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, "; ", -1, /*KeepEmpty=*/false);
   for (StringRef part : parts) {
-    if (part.consume_front(kRule) && !reasons.empty())
+    if (part.consume_front(kValue) && !reasons.empty())
+      reasons.back().value = part.str();
+    else if (part.consume_front(kRule) && !reasons.empty())
       reasons.back().rule = part.str();
     else if (part.consume_front(kAvoid) && !reasons.empty())
       reasons.back().avoid = part.str();
     else
-      reasons.push_back({part.str(), "", ""});
+      reasons.push_back({part.str(), "", "", ""});
   }
   return reasons;
+}
+
+std::string shardc::userNameOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return ("'" + value.getDefiningOp()->getName().getStringRef() + "' at ").str() + userLocation(value.getDefiningOp()->getLoc());
+  Operation *parent = argument.getOwner()->getParentOp();
+  auto function = dyn_cast<FunctionOpInterface>(parent);
+  if (!function)
+    return "what '" + parent->getName().getStringRef().str() + "' at " + userLocation(parent->getLoc()) + " carries in place " +
+           std::to_string(argument.getArgNumber());
+  std::string text = "argument " + std::to_string(argument.getArgNumber());
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "spmd.name"))
+    text += " \"" + name.str() + '"';
+  return text;
+}
+
+static void printReasons(StringRef text, llvm::raw_ostream &os) {
+  for (const Reason &reason : parseReasons(text)) {
+    os << "  needed: " << reason.needed << '\n';
+    for (auto [word, part] : {std::pair(kValue, &reason.value), {kRule, &reason.rule}, {kAvoid, &reason.avoid}})
+      if (!part->empty())
+        os << "  " << word << *part << '\n';
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,19 +98,12 @@ static void explainValue(Value value, StringRef what, Location loc, llvm::raw_os
 
 static void explainReshard(ReshardOp op, llvm::raw_ostream &os) {
   os << userLocation(op.getLoc()) << ": moved\n";
-  for (const Reason &reason : parseReasons(op.getReason())) {
-    os << "  needed: " << reason.needed << '\n';
-    if (!reason.avoid.empty())
-      os << "  avoid: " << reason.avoid << '\n';
-  }
+  printReasons(op.getReason(), os);
 }
 
 static void explainGlobal(FunctionOpInterface function, llvm::raw_ostream &os) {
   for (BlockArgument argument : function.getArguments()) {
-    std::string what = "argument " + std::to_string(argument.getArgNumber());
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "spmd.name"))
-      what += " \"" + name.str() + '"';
-    explainValue(argument, what, argument.getLoc(), os);
+    explainValue(argument, userNameOf(argument), argument.getLoc(), os);
   }
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto reshard = dyn_cast<ReshardOp>(op))
@@ -99,25 +120,23 @@ static void explainGlobal(FunctionOpInterface function, llvm::raw_ostream &os) {
 static void explainLocal(FunctionOpInterface function, llvm::raw_ostream &os) {
   std::vector<CommunicationSite> sites = reportCommunication(function);
   int64_t bytes = 0;
+  bool isUnknown = false;
   for (const CommunicationSite &site : sites) {
     os << site.location << ": " << site.kind << " along ";
     llvm::interleaveComma(site.axes, os, [&](const std::string &axis) { os << '"' << axis << '"'; });
     if (site.bytes)
       os << ", " << *site.bytes << " bytes";
+    else
+      os << ", as many bytes as its indices say (shard-run --report=json counts them)";
+    isUnknown |= !site.bytes;
     if (site.loopDepth > 0)
       os << " in each turn of " << site.loopDepth << (site.loopDepth > 1 ? " loops" : " loop");
     os << '\n';
     bytes += site.loopDepth == 0 ? site.bytes.value_or(0) : 0;
-    for (const Reason &reason : parseReasons(site.reason)) {
-      os << "  needed: " << reason.needed << '\n';
-      if (!reason.rule.empty())
-        os << "  rule: " << reason.rule << '\n';
-      if (!reason.avoid.empty())
-        os << "  avoid: " << reason.avoid << '\n';
-    }
+    printReasons(site.reason, os);
   }
   os << '@' << function.getName() << " has " << sites.size() << " communication ops; those outside loops move " << bytes
-     << " bytes\n";
+     << " bytes" << (isUnknown ? " and what indices say" : "") << '\n';
 }
 
 void shardc::explain(ModuleOp module, llvm::raw_ostream &os) {

@@ -208,7 +208,9 @@ Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
   if (kind == MapKind::Identity || isShift(view, map, dim.size()))
     return dim;
   Boundaries derived = factorBoundaries(map, factor, dim, {view.sizes.data(), view.sizes.size()});
-  if (isLopsided(dim, derived))
+  // Where a few rows lie says nothing about the many that they are put beside.
+  bool isFew = kind == MapKind::Window && dim.size() < std::min(dim.numShards(), view.sizes[factor]);
+  if (isFew || isLopsided(dim, derived))
     return Boundaries::balanced(view.sizes[factor], dim.numShards());
   return derived;
 }

@@ -503,8 +503,14 @@ void Writer::noteWhatAvoids(spmd::ReshardOp op) {
           if (target.isWhole())
             text += (text.empty() ? "" : ", or ") + ("ask for \"" + axis.str() + "\" in dim " + std::to_string(i) + " of result " +
                                                     std::to_string(use.getOperandNumber()));
-  if (!text.empty())
-    op.setReason(printReason({op.getReason().str(), "", text}));
+  Reason why{op.getReason().str() + " at " + userLocation(op.getLoc()), userNameOf(op.getInput()), "", text};
+  // Who asked stands in the same line: a reader, or who makes the value.
+  SmallVector<Operation *> near(op.getResult().getUsers());
+  near.push_back(op.getInput().getDefiningOp());
+  for (Operation *other : near)
+    if (auto node = p.nodeOf.find(other); other && why.rule.empty() && node != p.nodeOf.end() && other->getLoc() == op.getLoc())
+      why.rule = p.problem.ops[node->second].rule.str();
+  op.setReason(printReason(why));
 }
 
 LogicalResult Writer::run() {

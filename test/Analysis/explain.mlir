@@ -11,11 +11,13 @@
 // GLOBAL-NEXT:  dim 2 is cut along "x", from argument 0 "image"
 // GLOBAL-NEXT:  dim 2 has shards of [10, 6], from argument 0 "image"
 // GLOBAL-NEXT:model.py:10: moved
-// GLOBAL-NEXT:  needed: result 0 of @main is cut along "x" in dim 2, but is needed whole
+// GLOBAL-NEXT:  needed: result 0 of @main is cut along "x" in dim 2, but is needed whole at model.py:10
+// GLOBAL-NEXT:  value: 'stablehlo.negate' at model.py:8
 // GLOBAL-NEXT:  avoid: leave "x" out of argument 0 "image", or ask for "x" in dim 2 of result 0
 
 //      LOCAL:model.py:7: halo_exchange along "x", 64 bytes
 // LOCAL-NEXT:  needed: operand 0 of 'stablehlo.convolution' reads past its block of dim 2 at model.py:7
+// LOCAL-NEXT:  value: argument 0 "image"
 // LOCAL-NEXT:  rule: ([a, b, d + e - 1, f + g - 1], [c, b, e, g]) -> ([a, c, d, f]) {a=1, b=2 sum, c=3, d=16, e=3 sum, f=4, g=3 sum}
 // LOCAL-NEXT:  avoid: leave "x" out of argument 0 "image"
 // LOCAL-NEXT:model.py:9: all_reduce along "x", 8 bytes
@@ -23,7 +25,8 @@
 // LOCAL-NEXT:  rule: ([a, b, c, d], []) -> ([]) {a=1 sum, b=3 sum, c=16 sum, d=4 sum}
 // LOCAL-NEXT:  avoid: leave "x" out of argument 0 "image"
 // LOCAL-NEXT:model.py:10: all_gather along "x", 768 bytes
-// LOCAL-NEXT:  needed: result 0 of @main is cut along "x" in dim 2, but is needed whole
+// LOCAL-NEXT:  needed: result 0 of @main is cut along "x" in dim 2, but is needed whole at model.py:10
+// LOCAL-NEXT:  value: 'stablehlo.negate' at model.py:8
 // LOCAL-NEXT:  avoid: leave "x" out of argument 0 "image", or ask for "x" in dim 2 of result 0
 // LOCAL-NEXT:@main has 3 communication ops; those outside loops move 840 bytes
 

@@ -70,6 +70,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
     json::Array reasons;
     for (const Reason &reason : parseReasons(site.name))
       reasons.push_back(json::Object{{"needed", json::fixUTF8(reason.needed)},
+                                     {"value", json::fixUTF8(reason.value)},
                                      {"rule", json::fixUTF8(reason.rule)},
                                      {"avoid", json::fixUTF8(reason.avoid)}});
     sites.push_back(json::Object{{"kind", site.kind},

@@ -12,13 +12,18 @@ namespace shardc {
 
 /// One reason for a communication op. An op that serves several has several.
 struct Reason {
-  std::string needed; ///< which value is needed, by what
+  std::string needed; ///< what needs it, and how
+  std::string value;  ///< which value it moves, as the user knows it; may be empty
   std::string rule;   ///< the sharding rule that asked; may be empty
   std::string avoid;  ///< which annotation would avoid it; may be empty
 };
 
+/// What the user calls `value`, a value of the global view: `argument 0 "image"`,
+/// or who makes it and where.
+std::string userNameOf(mlir::Value value);
+
 /// The `reason` of a communication op: parts are held apart by "; ", and begin
-/// with "rule: " or "avoid: " after what is needed.
+/// with "value: ", "rule: " or "avoid: " after what is needed.
 std::string printReason(const Reason &reason);
 /// The inverse, of any number of reasons one after the other.
 std::vector<Reason> parseReasons(llvm::StringRef text);
