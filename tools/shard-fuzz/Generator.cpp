@@ -284,6 +284,7 @@ const std::vector<Kind> &allKinds() {
     addControlKinds(all);
     addManualKinds(all);
     addGradientKinds(all);
+    addLibraryKinds(all);
     return all;
   }();
   return kinds;

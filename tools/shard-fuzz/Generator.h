@@ -91,6 +91,7 @@ void addAddressingKinds(std::vector<Kind> &kinds);
 void addControlKinds(std::vector<Kind> &kinds);
 void addManualKinds(std::vector<Kind> &kinds);
 void addGradientKinds(std::vector<Kind> &kinds);
+void addLibraryKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 
 // Accuracy.

@@ -77,6 +77,14 @@ struct Region {
            "spmd.return %r~ : " + block(out, cut).str() + "\n} : (" + in.str() +
            ") -> " + out.str();
   }
+  /// Dims beside `dim` that the axis divides.
+  std::vector<int64_t> otherDims(const Type &type) const {
+    std::vector<int64_t> others;
+    for (auto [i, size] : enumerate(type.shape))
+      if (static_cast<int64_t>(i) != dim && size % axis.size == 0)
+        others.push_back(i);
+    return others;
+  }
   /// `type` with `dim` as blocks and what is in a block.
   Type split(const Type &type, int64_t at) const {
     Type parts = type;
@@ -288,10 +296,7 @@ static bool makeReduceScatter(Generator &g) {
   if (!found)
     return false;
   Region region = *found;
-  std::vector<int64_t> others;
-  for (auto [i, size] : enumerate(g.type(v).shape))
-    if (static_cast<int64_t>(i) != region.dim && size % region.axis.size == 0)
-      others.push_back(i);
+  std::vector<int64_t> others = region.otherDims(g.type(v));
   if (others.empty())
     return false;
   int64_t along = g.oneOf(others);
@@ -325,10 +330,7 @@ static bool makeAllToAll(Generator &g) {
   if (!found)
     return false;
   Region region = *found;
-  std::vector<int64_t> others;
-  for (auto [i, size] : enumerate(g.type(v).shape))
-    if (static_cast<int64_t>(i) != region.dim && size % region.axis.size == 0)
-      others.push_back(i);
+  std::vector<int64_t> others = region.otherDims(g.type(v));
   if (others.empty())
     return false;
   int64_t from = g.oneOf(others);
