@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "SiteTables.h"
 #include "DenseBuffers.h"
+#include "RuntimeCalls.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardrt/Sites.h"
@@ -22,67 +23,6 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-//===----------------------------------------------------------------------===//
-// Entry points
-//===----------------------------------------------------------------------===//
-
-namespace {
-enum class Kind { Void, I32, I64, Ptr };
-
-/// Declares entry points of shardrt/EntryPoints.def on first use.
-class EntryPoints {
-public:
-  explicit EntryPoints(ModuleOp module) : module(module), builder(module.getContext()) {}
-
-  /// Calls entry point `name` and returns its result, if it has one.
-  Value call(OpBuilder &at, Location loc, StringRef name, ValueRange arguments) {
-    func::FuncOp callee = declare(name);
-    auto call = func::CallOp::create(at, loc, callee, arguments);
-    return call.getNumResults() ? call.getResult(0) : Value();
-  }
-
-private:
-  Type typeOf(Kind kind) {
-    switch (kind) {
-    case Kind::Void:
-      return {};
-    case Kind::I32:
-      return builder.getI32Type();
-    case Kind::I64:
-      return builder.getI64Type();
-    case Kind::Ptr:
-      return LLVM::LLVMPointerType::get(builder.getContext());
-    }
-    llvm_unreachable("all kinds are listed");
-  }
-
-  func::FuncOp declare(StringRef name) {
-    if (auto known = module.lookupSymbol<func::FuncOp>(name))
-      return known;
-    SmallVector<Kind> kinds;
-#define SHARDRT_ENTRY_POINT(NAME, ...)                                         \
-  if (name == #NAME)                                                           \
-    kinds = listOf(__VA_ARGS__);
-    using enum Kind;
-    auto listOf = [](auto... list) { return SmallVector<Kind>{list...}; };
-#include "shardrt/EntryPoints.def"
-    assert(!kinds.empty() && "not an entry point");
-    SmallVector<Type> inputs, results;
-    for (Kind kind : ArrayRef(kinds).drop_front())
-      inputs.push_back(typeOf(kind));
-    if (kinds.front() != Kind::Void)
-      results.push_back(typeOf(kinds.front()));
-    builder.setInsertionPointToEnd(module.getBody());
-    auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
-    function.setPrivate();
-    return function;
-  }
-
-  ModuleOp module;
-  OpBuilder builder;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -111,21 +51,6 @@ static memref::GlobalOp tableByRank(ModuleOp module, LookupOp op, llvm::DenseMap
 //===----------------------------------------------------------------------===//
 // Sites
 //===----------------------------------------------------------------------===//
-
-static Value pointerTo(OpBuilder &builder, Location loc, Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-  Value address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
-  auto [strides, offset] = type.getStridesAndOffset();
-  if (offset != 0) {
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-    unsigned bytes = std::max<unsigned>(1, (type.getElementTypeBitWidth() + 7) / 8);
-    Value size = arith::ConstantIntOp::create(builder, loc, bytes, 64);
-    Value elements = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), metadata.getOffset());
-    address = arith::AddIOp::create(builder, loc, address, arith::MulIOp::create(builder, loc, elements, size));
-  }
-  return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
-}
 
 static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
   OpBuilder builder(op);
@@ -200,30 +125,6 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &
 //===----------------------------------------------------------------------===//
 // The C ABI
 //===----------------------------------------------------------------------===//
-
-/// A dense memref of `type` at `pointer`, with `sizes` for its dims.
-static Value memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ArrayRef<Value> sizes) {
-  MLIRContext *context = builder.getContext();
-  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(context);
-  SmallVector<Type> fields{ptr, ptr, i64};
-  int64_t numDims = type.getRank();
-  if (numDims > 0)
-    fields.append(2, LLVM::LLVMArrayType::get(i64, numDims));
-  Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(context, fields));
-  auto insert = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
-  };
-  Value stride = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(1));
-  insert(pointer, {0});
-  insert(pointer, {1});
-  insert(LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0)), {2});
-  for (int64_t i = numDims - 1; i >= 0; --i) {
-    insert(sizes[i], {3, i});
-    insert(stride, {4, i});
-    stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);
-  }
-  return UnrealizedConversionCastOp::create(builder, loc, TypeRange(type), descriptor).getResult(0);
-}
 
 /// Each rank's size of a dim, from the sharding in `attrs`.
 static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module, MemRefType type, int64_t dim, DictionaryAttr attrs) {

@@ -15,7 +15,7 @@ using namespace shardc;
 /// Entry points whose result is a status to return.
 static bool reportsStatus(StringRef callee) {
   return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_all_reduce", "shardrt_reduce_scatter",
-                             "shardrt_gather_rows", "shardrt_scatter_rows"}, callee);
+                             "shardrt_gather_rows", "shardrt_scatter_rows", "shardrt_launch", "shardrt_read"}, callee);
 }
 
 static void checkStatuses(LLVM::LLVMFuncOp function) {

@@ -6,6 +6,7 @@
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -62,7 +63,12 @@ LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &option
 }
 
 LogicalResult shardc::lowerToLLVM(ModuleOp module, const StageOptions &options) {
-  return run(module, [&](OpPassManager &pm) { buildLowerCpuStage(pm, options); });
+  return run(module, [&](OpPassManager &pm) {
+    if (options.target == Target::Cpu)
+      buildLowerCpuStage(pm, options);
+    else
+      buildLowerCudaStage(pm, options);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,6 +141,13 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   program.metadata.arch = options.arch;
   if (failed(lowerToLLVM(module, options)))
     return failure();
+  if (options.target == Target::Cuda) {
+    FailureOr<DeviceImage> image = emitDeviceImage(module, options.gpuArch, DeviceImageKind::Fatbin);
+    if (failed(image))
+      return failure();
+    embedDeviceImage(module, *image);
+    program.metadata.arch += ";cuda:" + image->archs;
+  }
   if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
     program.metadata.arenaBytes = bytes.getInt();
   embedMetadata(module, program.metadata);

@@ -10,6 +10,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/CPU.h"
+#include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Lowering/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
@@ -30,6 +31,7 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
   registerShardingRules(registry);
   registerSpmdLoweringModels(registry);
   registerCpuKernelDialects(registry);
+  registerGpuKernelDialects(registry);
   registerObjectFileDialects(registry);
 }
 
@@ -43,5 +45,6 @@ void shardc::registerShardcPasses() {
   registerPartitionPasses();
   registerPropagationPasses();
   registerCpuKernelPipelines();
+  registerGpuKernelPipelines();
   registerStagePipelines();
 }

@@ -3,6 +3,7 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/CPU.h"
+#include "shardc/KernelGen/GPU.h"
 #include "shardc/Lowering/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Partition/Passes.h"
@@ -26,7 +27,8 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
-  if (!options.noRaise && !options.unsharded) {
+  // Nor has a GPU a kernel for attention yet.
+  if (!options.noRaise && !options.unsharded && options.target == Target::Cpu) {
     RaiseAllPairsPassOptions raise;
     raise.explain = options.explain;
     pm.addPass(createRaiseAllPairsPass(raise));
@@ -66,12 +68,34 @@ void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createVerifyCommunicationPass());
 }
 
-void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
+/// What every target begins with: communication as sites, the rest as linalg.
+static void addLowerToLinalg(OpPassManager &pm) {
   pm.addPass(createLowerCommunicationPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createLowerToLinalgPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+}
+
+void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
+  addLowerToLinalg(pm);
+  CpuKernelOptions kernels;
+  kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
+  buildGpuBufferPipeline(pm, kernels);
+  pm.addPass(createCallRuntimePass());
+  pm.addPass(createCallDevicePass());
+  buildGpuToNVVMPipeline(pm);
+  buildCpuToLLVMPipeline(pm, kernels);
+  pm.addPass(createCheckStatusPass());
+  if (options.target == Target::EmulatedCuda) {
+    EmulateNvvmPassOptions emulation;
+    emulation.check = options.checkKernels;
+    pm.addPass(createEmulateNvvmPass(emulation));
+  }
+}
+
+void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
+  addLowerToLinalg(pm);
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
@@ -92,7 +116,12 @@ bool shardc::isExplainRequested() { return explainFlag(); }
 namespace {
 /// The options of every stage, on the command line.
 struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("What to compile for: cpu."), llvm::cl::init("cpu")};
+  Option<Target> target{*this, "target", llvm::cl::desc("What to compile for."), llvm::cl::init(Target::Cpu),
+                        llvm::cl::values(clEnumValN(Target::Cpu, "cpu", "the host"),
+                                         clEnumValN(Target::Cuda, "cuda", "NVIDIA GPUs"),
+                                         clEnumValN(Target::EmulatedCuda, "emulated-cuda", "kernels for GPUs, on the host"))};
+  Option<bool> checkKernels{*this, "check-kernels", llvm::cl::desc("Let emulated kernels look at every access."),
+                            llvm::cl::init(false)};
   Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate code for."), llvm::cl::init("native")};
   Option<std::string> shapes{*this, "shapes", llvm::cl::desc("Shapes of dynamic arguments: 0=8x6;x=4x4.")};
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("Axes given another size: x=3,y=2.")};
@@ -113,6 +142,8 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.explain = explain;
     options.origins = explain || isExplainRequested();
     options.arch = arch;
+    options.target = target;
+    options.checkKernels = checkKernels;
     return options;
   }
 };
@@ -133,10 +164,15 @@ void shardc::registerStagePipelines() {
   registerStage("spmd-partition", "Global shapes to local shapes, with the communication that is needed.", buildPartitionStage);
   registerStage("spmd-communicate", "Optimise communication and prove that it cannot deadlock.", buildCommunicateStage);
   registerStage("spmd-lower-cpu", "The local view to the LLVM dialect with runtime calls.", buildLowerCpuStage);
+  registerStage("spmd-lower-cuda", "The local view to host code and kernels in the NVVM dialect.", buildLowerCudaStage);
   registerStage("shardc-pipeline", "All stages, from JAX's text to the LLVM dialect.",
                 [](OpPassManager &pm, const StageOptions &options) {
                   for (StageBuilder build : {buildImportStage, buildRaiseStage, buildPropagateStage, buildPartitionStage,
-                                             buildCommunicateStage, buildLowerCpuStage})
+                                             buildCommunicateStage})
                     build(pm, options);
+                  if (options.target == Target::Cpu)
+                    buildLowerCpuStage(pm, options);
+                  else
+                    buildLowerCudaStage(pm, options);
                 });
 }

@@ -290,3 +290,19 @@ Error shardc::emitModelIR(StringRef path, ModelOptions options,
     return emitLLVMIR(module, options.stages.arch, out);
   });
 }
+
+Expected<DeviceImage> shardc::compileDeviceImage(StringRef path,
+                                                 ModelOptions options,
+                                                 DeviceImageKind kind) {
+  FailureOr<DeviceImage> image = failure();
+  if (Error error =
+          withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+            if (failed(compileToLocal(module, options.stages)) ||
+                failed(lowerToLLVM(module, options.stages)))
+              return failure();
+            image = emitDeviceImage(module, options.stages.gpuArch, kind);
+            return image;
+          }))
+    return std::move(error);
+  return std::move(*image);
+}

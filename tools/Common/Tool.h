@@ -8,6 +8,7 @@
 #define SHARDC_TOOLS_COMMON_TOOL_H
 
 #include "shardc/Pipelines/Compile.h"
+#include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
@@ -98,6 +99,12 @@ llvm::Expected<CompiledProgram> compileModel(llvm::StringRef path,
 /// optimised. Errors as above.
 llvm::Error emitModelIR(llvm::StringRef path, ModelOptions options,
                         llvm::raw_ostream &out);
+
+/// Compiles the model at `path` for CUDA and makes an image of its kernels.
+/// Errors as above.
+llvm::Expected<DeviceImage> compileDeviceImage(llvm::StringRef path,
+                                               ModelOptions options,
+                                               DeviceImageKind kind);
 
 /// "<["x"=4, "y"=2]>".
 std::string printMesh(llvm::ArrayRef<MeshAxis> mesh);

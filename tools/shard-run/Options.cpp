@@ -31,9 +31,16 @@ static cl::list<std::string>
 static cl::opt<std::string> transport("transport", cl::desc("thread (default)"),
                                       cl::value_desc("name"),
                                       cl::init("thread"), cl::cat(category));
-static cl::opt<std::string> device("device", cl::desc("cpu (default)"),
-                                   cl::value_desc("name"), cl::init("cpu"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    device("device",
+           cl::desc("cpu (default), cuda, or emulated-cuda: kernels for GPUs, "
+                    "run on the host"),
+           cl::value_desc("name"), cl::init("cpu"), cl::cat(category));
+static cl::opt<bool>
+    checkKernels("check-kernels",
+                 cl::desc("With emulated-cuda: look at every access of kernels "
+                          "for bounds and races"),
+                 cl::cat(category));
 static cl::opt<std::string>
     arch("arch",
          cl::desc("What code is generated for: native (default), "
@@ -120,11 +127,11 @@ static Error checkOptions() {
   if (transport != "thread")
     return usage("--transport=" + transport +
                  ": expected thread, process, mpi or nccl");
-  if (device == "cuda")
-    return toolError(ExitCode::Unsupported,
-                     "--device=cuda is not part of this version; cpu is");
-  if (device != "cpu")
-    return usage("--device=" + device + ": expected cpu or cuda");
+  if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
+    return usage("--device=" + device +
+                 ": expected cpu, cuda or emulated-cuda");
+  if (checkKernels && device != "emulated-cuda")
+    return usage("--check-kernels goes with --device=emulated-cuda");
   if (!report.empty() && report != "json")
     return usage("--report=" + report + ": expected json");
   if (mesh.getNumOccurrences())
@@ -164,6 +171,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.noFallback = noFallback;
   options.compile.stages.noRaise = noRaise;
   options.compile.stages.arch = arch;
+  options.compile.stages.checkKernels = checkKernels;
+  if (device != "cpu")
+    options.compile.stages.target =
+        device == "cuda" ? Target::Cuda : Target::EmulatedCuda;
   std::optional<int64_t> seedNumber, steps, timeoutMs, limit;
   Error numbers = joinErrors(
       joinErrors(joinErrors(readNumber(ranks, 1, 65536, options.compile.ranks),
@@ -180,7 +191,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return usage("--check compiles the model once more, but " + model +
                    " is an artifact; give the model");
     for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-             std::addressof(sizes), std::addressof(shapes), &arch, &noFallback})
+             std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
+             &device})
       if (option->getNumOccurrences())
         return usage("--" + option->ArgStr +
                      " is said when a program is compiled, but " + model +

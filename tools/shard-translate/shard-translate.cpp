@@ -8,6 +8,7 @@
 
 #include "../Common/Tool.h"
 #include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,15 +28,20 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("IN"),
 static cl::opt<std::string> output("o", cl::desc("File to write"),
                                    cl::value_desc("OUT"), cl::cat(category));
 static cl::opt<std::string>
-    emit("emit", cl::desc("artifact (default), obj, llvmir or header"),
+    emit("emit",
+         cl::desc("artifact (default), obj, llvmir or header; of --target=cuda "
+                  "also ptx, cubin or fatbin"),
          cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
-static cl::opt<std::string> target("target", cl::desc("cpu (default)"),
-                                   cl::value_desc("name"), cl::init("cpu"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    target("target",
+           cl::desc("cpu (default), cuda, or emulated-cuda: kernels for GPUs, "
+                    "run on the host"),
+           cl::value_desc("name"), cl::init("cpu"), cl::cat(category));
 static cl::opt<std::string>
     arch("arch",
          cl::desc("What code is generated for: native (default), "
-                  "x86-64-v3, a CPU's name"),
+                  "x86-64-v3, a CPU's name; of --target=cuda GPUs: sm_80 "
+                  "(default), sm_80,sm_90a"),
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
 static NumberOption ranks("ranks",
                           cl::desc("Ranks; for a mesh of one axis its size"),
@@ -69,17 +75,22 @@ static Error checkOptions() {
   if (output.empty())
     return usage(
         "no file to write given: -o OUT ('-' is stdout for llvmir and header)");
-  if (target == "cuda" ||
-      is_contained({"ptx", "cubin", "fatbin"}, emit.getValue()))
-    return toolError(
-        ExitCode::Unsupported,
-        "code for CUDA is not part of this version; --target=cpu is");
-  if (target != "cpu")
-    return usage("--target=" + target + ": expected cpu or cuda");
-  if (!is_contained({"artifact", "obj", "llvmir", "header"}, emit.getValue()))
+  if (!is_contained({"cpu", "cuda", "emulated-cuda"}, target.getValue()))
+    return usage("--target=" + target +
+                 ": expected cpu, cuda or emulated-cuda");
+  bool forDevice = is_contained({"ptx", "cubin", "fatbin"}, emit.getValue());
+  if (!forDevice &&
+      !is_contained({"artifact", "obj", "llvmir", "header"}, emit.getValue()))
     return usage(
         "--emit=" + emit +
         ": expected artifact, obj, llvmir, header, ptx, cubin or fatbin");
+  if (forDevice && target != "cuda")
+    return usage("--emit=" + emit + " is code for GPUs: give --target=cuda");
+  if (target == "cuda" && arch.getNumOccurrences())
+    if (std::string problem = checkGpuArchs(arch); !problem.empty())
+      return usage("--arch=" + arch + ": " + problem);
+  if (output == "-" && (emit == "cubin" || emit == "fatbin"))
+    return usage("--emit=" + emit + " is not text: give a file with -o");
   if (output == "-" && (emit == "artifact" || emit == "obj"))
     return usage("--emit=" + emit + " is not text: give a file with -o");
   if (mesh.getNumOccurrences())
@@ -148,7 +159,15 @@ static Error runTool() {
   ModelOptions options;
   options.stages.mesh = mesh;
   options.stages.sizes = join(sizes, ";");
-  options.stages.arch = arch;
+  if (target == "cuda") {
+    options.stages.target = Target::Cuda;
+    if (arch.getNumOccurrences())
+      options.stages.gpuArch = arch;
+  } else {
+    options.stages.arch = arch;
+    if (target == "emulated-cuda")
+      options.stages.target = Target::EmulatedCuda;
+  }
   options.stages.noFallback = noFallback;
   options.stages.noRaise = noRaise;
   if (Error error = readNumber(ranks, 1, 65536, options.ranks))
@@ -159,6 +178,20 @@ static Error runTool() {
     if (Error error = emitModelIR(input, options, textOut))
       return error;
     return writeFile(output, [&](raw_ostream &out) { out << text; });
+  }
+  if (is_contained({"ptx", "cubin", "fatbin"}, emit.getValue())) {
+    Expected<DeviceImage> image = compileDeviceImage(
+        input, options,
+        emit == "ptx"     ? DeviceImageKind::Ptx
+        : emit == "cubin" ? DeviceImageKind::Cubin
+                          : DeviceImageKind::Fatbin);
+    if (!image)
+      return image.takeError();
+    if (emit == "fatbin" && image->isPtx)
+      return toolError(ExitCode::Refused,
+                       "no ptxas and fatbinary: neither in CUDA_HOME, CUDA_PATH "
+                       "or CUDA_ROOT nor on PATH; --emit=ptx needs none");
+    return writeFile(output, [&](raw_ostream &out) { out << image->bytes; });
   }
   Expected<CompiledProgram> program = compileModel(input, options);
   if (!program)

@@ -40,6 +40,11 @@ struct CpuKernelOptions {
 /// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
 unsigned preferredVectorBits(llvm::StringRef arch);
 
+/// Tensors to buffers, for any target: fused `linalg.generic` on memrefs. In: as
+/// below. Results of `entry` become memref arguments.
+void buildSharedBufferPipeline(mlir::OpPassManager &pm,
+                               const CpuKernelOptions &options);
+
 /// Tensors to buffers, loops and vectors. In: linalg, tensor, scf,
 /// bufferization on tensors, and destination-style ops with external
 /// bufferization models. Out: memref, scf, vector, arith, math, func.

@@ -6,6 +6,9 @@
 
 namespace mlir {
 class DialectRegistry;
+namespace gpu {
+class GPUDialect;
+} // namespace gpu
 } // namespace mlir
 
 namespace shardc {

@@ -58,6 +58,19 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
+  let summary = "Turn launches and device memory into calls of the runtime.";
+  let description = [{
+    Before: `@shardc_step` with `gpu.launch` on buffers that are the device's. After: each launch is a kernel in `gpu.module
+    @shardc_kernels` and a call of `shardrt_launch` with arguments of 8 bytes; loads on the host read one element
+    back; constants, arguments and results get places on the device; buffers without a bound come from its pool.
+    Tables `shardc_kernel_table` and `shardc_kernel_names` describe the kernels. Refuses: a kernel that takes more than 512
+    arguments, or a value that is neither a scalar nor a memref.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+}
+
 def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let summary = "Return at once where the runtime reports a failure; write the site tables.";
   let description = [{

@@ -11,6 +11,10 @@
 
 namespace shardc {
 
+/// What a program is compiled for: the host alone, NVIDIA GPUs, or the host as
+/// an emulator of these (docs/Rationale/GPU.md).
+enum class Target { Cpu, Cuda, EmulatedCuda };
+
 struct StageOptions {
   /// Shapes of arguments whose types have `?`, "ARG=8x6;…"; entries "?ARG=…"
   /// count for these alone.
@@ -29,8 +33,14 @@ struct StageOptions {
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
   bool origins = false;
-  /// What code is generated for (Translation/ObjectFile.h).
+  /// What runs the kernels.
+  Target target = Target::Cpu;
+  /// What host code is generated for (Translation/ObjectFile.h).
   std::string arch = "native";
+  /// The GPUs that code is generated for, "sm_80,sm_90a" (Translation/DeviceImage.h).
+  std::string gpuArch;
+  /// Let emulated kernels look at every access.
+  bool checkKernels = false;
 };
 
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
@@ -40,6 +50,9 @@ void buildPropagateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPartitionStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
+/// For `Target::Cuda` a `gpu.module @shardc_kernels` in the NVVM dialect remains
+/// beside the host's code.
+void buildLowerCudaStage(mlir::OpPassManager &pm, const StageOptions &options);
 
 /// True where the command line has `--explain`. Then the stages note what `explain`
 /// of Analysis/Explain.h prints. Requires registerStagePipelines().

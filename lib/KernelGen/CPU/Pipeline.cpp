@@ -68,10 +68,8 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void buildCpuBufferPipeline(OpPassManager &pm,
-                            const CpuKernelOptions &options) {
-  unsigned bits = options.vectorBits ? options.vectorBits
-                                     : preferredVectorBits(options.arch);
+void buildSharedBufferPipeline(OpPassManager &pm,
+                               const CpuKernelOptions &options) {
   ResultsToArgumentsPassOptions results;
   results.entry = options.entry;
   pm.addPass(createResultsToArgumentsPass(results));
@@ -94,6 +92,13 @@ void buildCpuBufferPipeline(OpPassManager &pm,
       options.onBuffers(pm);
   }
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
+}
+
+void buildCpuBufferPipeline(OpPassManager &pm,
+                            const CpuKernelOptions &options) {
+  buildSharedBufferPipeline(pm, options);
+  unsigned bits = options.vectorBits ? options.vectorBits
+                                     : preferredVectorBits(options.arch);
   GeneratePairKernelsPassOptions pairs;
   pairs.vectorBits = bits;
   if (options.optimize) {

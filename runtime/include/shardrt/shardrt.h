@@ -123,6 +123,33 @@ SHARDRT_EXPORT int shardrt_scatter_rows(shardrt_context *ctx, int64_t site,
                                         int64_t plan, const void *updates,
                                         void *dst);
 
+/* Programs with kernels run on a device (docs/Rationale/GPU.md). For them every
+ * buffer above, and what arena and alloc give, is memory of the rank's device. */
+
+/** The device's copy of the argument at `host`, uploaded before the first step of
+ * a run. NULL if it cannot be had; the step has failed then. Arguments and results are
+ * asked for in the same order in every step. */
+SHARDRT_EXPORT void *shardrt_stage_input(shardrt_context *ctx, const void *host,
+                                         int64_t bytes);
+/** The device's buffer for the result that is to come to `host`. */
+SHARDRT_EXPORT void *shardrt_stage_output(shardrt_context *ctx, void *host,
+                                          int64_t bytes);
+/** Ends a step whose status is `status`: waits for its kernels and, after the
+ * last step of a run, downloads results. Returns `status`, or what failed now. */
+SHARDRT_EXPORT int shardrt_stage_results(shardrt_context *ctx, int status);
+/** The device's copy of a constant of the artifact, made once. NULL as above. */
+SHARDRT_EXPORT void *shardrt_constant(shardrt_context *ctx, const void *host,
+                                      int64_t bytes);
+/** Starts kernel number `kernel` on a grid of blocks (nothing, where one of them is
+ * 0), with `count` arguments of 8 bytes, which are copied. */
+SHARDRT_EXPORT int shardrt_launch(shardrt_context *ctx, int64_t kernel,
+                                  int64_t grid_x, int64_t grid_y,
+                                  int64_t grid_z, const void *arguments,
+                                  int64_t count);
+/** Waits for the work before and copies `bytes` bytes to the host. */
+SHARDRT_EXPORT int shardrt_read(shardrt_context *ctx, const void *device,
+                                void *host, int64_t bytes);
+
 /** Makes this rank and, through it, the whole step fail with `code` (not 0) and
  * `message` (copied; NULL for none). Returns `code`. */
 SHARDRT_EXPORT int shardrt_fail(shardrt_context *ctx, int code,

@@ -7,6 +7,7 @@
 #include "Comm/Comm.h"
 #include "Core/Program.h"
 #include "Device/Cpu/Memory.h"
+#include "Device/Device.h"
 #include "shardrt/shardrt.h"
 #include <array>
 #include <vector>
@@ -17,6 +18,7 @@ struct shardrt_context {
   struct Pending {
     shardrt::Ticket ticket;
     const void *src = nullptr;
+    void *staged = nullptr; ///< the host's copy of a device's buffer
     int64_t startedNs = 0; ///< when the start returned
     bool used = false;
   };
@@ -31,6 +33,9 @@ struct shardrt_context {
   std::vector<shardrt_site_stats> stats;
   std::array<Pending, maxPending> pending;
   shardrt::Memory memory;
+  // For programs with kernels; in this order: memory goes first.
+  std::unique_ptr<shardrt::Device> device;
+  std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
 
   /// Makes the step fail; returns the status it has failed with.
   int fail(int status, const std::string &text) {

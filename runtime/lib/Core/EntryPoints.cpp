@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
+#include "Collectives/Staged.h"
 #include <exception>
 #include <type_traits>
 
@@ -94,19 +95,28 @@ int64_t shardrt_num_ranks(shardrt_context *ctx) { return ctx->numRanks; }
 
 void *shardrt_arena(shardrt_context *ctx, int64_t bytes) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
-    return checkMemory(ctx, ctx->memory.arena(bytes), bytes, "its arena");
+    return checkMemory(ctx,
+                       ctx->deviceMemory ? ctx->deviceMemory->arena(bytes)
+                                         : ctx->memory.arena(bytes),
+                       bytes, "its arena");
   });
 }
 
 void *shardrt_alloc(shardrt_context *ctx, int64_t bytes) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
-    return checkMemory(ctx, ctx->memory.allocate(bytes), bytes, "a buffer");
+    return checkMemory(ctx,
+                       ctx->deviceMemory ? ctx->deviceMemory->allocate(bytes)
+                                         : ctx->memory.allocate(bytes),
+                       bytes, "a buffer");
   });
 }
 
 void shardrt_free(shardrt_context *ctx, void *buffer) {
   guarded(ctx, 0, [&] {
-    ctx->memory.release(buffer);
+    if (ctx->deviceMemory)
+      ctx->deviceMemory->release(buffer);
+    else
+      ctx->memory.release(buffer);
     return 0;
   });
 }
@@ -114,48 +124,127 @@ void shardrt_free(shardrt_context *ctx, void *buffer) {
 int shardrt_exchange(shardrt_context *ctx, int64_t site, const void *src,
                      void *dst, const void *fill) {
   return collective(ctx,
-                    [&] { return runExchange(*ctx, site, src, dst, fill); });
+                    [&] { return ctx->device ? staged::runExchange(*ctx, site, src, dst, fill)
+                              : runExchange(*ctx, site, src, dst, fill); });
 }
 
 int64_t shardrt_exchange_start(shardrt_context *ctx, int64_t site,
                                const void *src) {
   return guarded(ctx, int64_t(0),
-                 [&] { return startExchange(*ctx, site, src); });
+                 [&] { return ctx->device ? staged::startExchange(*ctx, site, src)
+                              : startExchange(*ctx, site, src); });
 }
 
 int shardrt_exchange_wait(shardrt_context *ctx, int64_t token, void *dst,
                           const void *fill) {
-  return collective(ctx, [&] { return waitExchange(*ctx, token, dst, fill); });
+  return collective(ctx, [&] { return ctx->device ? staged::waitExchange(*ctx, token, dst, fill)
+                              : waitExchange(*ctx, token, dst, fill); });
 }
 
 int shardrt_all_reduce(shardrt_context *ctx, int64_t site, const void *src,
                        void *dst, int64_t count) {
   return collective(ctx,
-                    [&] { return runAllReduce(*ctx, site, src, dst, count); });
+                    [&] { return ctx->device ? staged::runAllReduce(*ctx, site, src, dst, count)
+                              : runAllReduce(*ctx, site, src, dst, count); });
 }
 
 int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site, const void *src,
                            void *dst) {
   return collective(ctx,
-                    [&] { return runReduceScatter(*ctx, site, src, dst); });
+                    [&] { return ctx->device ? staged::runReduceScatter(*ctx, site, src, dst)
+                              : runReduceScatter(*ctx, site, src, dst); });
 }
 
 int64_t shardrt_plan_rows(shardrt_context *ctx, int64_t site,
                           const void *indices) {
   return guarded(ctx, int64_t(0),
-                 [&] { return planRows(*ctx, site, indices); });
+                 [&] { return ctx->device ? staged::planRows(*ctx, site, indices)
+                              : planRows(*ctx, site, indices); });
 }
 
 int shardrt_gather_rows(shardrt_context *ctx, int64_t site, int64_t plan,
                         const void *src, void *dst) {
   return collective(ctx,
-                    [&] { return gatherRows(*ctx, site, plan, src, dst); });
+                    [&] { return ctx->device ? staged::gatherRows(*ctx, site, plan, src, dst)
+                              : gatherRows(*ctx, site, plan, src, dst); });
 }
 
 int shardrt_scatter_rows(shardrt_context *ctx, int64_t site, int64_t plan,
                          const void *updates, void *dst) {
   return collective(
-      ctx, [&] { return scatterRows(*ctx, site, plan, updates, dst); });
+      ctx, [&] { return ctx->device ? staged::scatterRows(*ctx, site, plan, updates, dst)
+                              : scatterRows(*ctx, site, plan, updates, dst); });
+}
+
+void *shardrt_stage_input(shardrt_context *ctx, const void *host,
+                          int64_t bytes) {
+  return guarded(ctx, static_cast<void *>(nullptr), [&] {
+    return checkMemory(ctx, ctx->deviceMemory->stageInput(host, bytes), bytes,
+                       "an argument");
+  });
+}
+
+void *shardrt_stage_output(shardrt_context *ctx, void *host, int64_t bytes) {
+  return guarded(ctx, static_cast<void *>(nullptr), [&] {
+    return checkMemory(ctx, ctx->deviceMemory->stageOutput(host, bytes), bytes,
+                       "a result");
+  });
+}
+
+/// Fails the step for the reason that the device gives.
+static int failOfDevice(shardrt_context *ctx) {
+  return ctx->fail(ctx->device->status, ctx->device->error);
+}
+
+int shardrt_stage_results(shardrt_context *ctx, int status) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&] {
+    if (status != SHARDRT_OK)
+      return status;
+    if (int known = ctx->comm->status())
+      return known;
+    return ctx->deviceMemory->downloadResults() ? int(SHARDRT_OK)
+                                                : failOfDevice(ctx);
+  });
+}
+
+void *shardrt_constant(shardrt_context *ctx, const void *host, int64_t bytes) {
+  return guarded(ctx, static_cast<void *>(nullptr), [&] {
+    return checkMemory(ctx, ctx->deviceMemory->constant(host, bytes), bytes,
+                       "a constant");
+  });
+}
+
+int shardrt_launch(shardrt_context *ctx, int64_t kernel, int64_t gridX,
+                   int64_t gridY, int64_t gridZ, const void *arguments,
+                   int64_t count) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    // Memory that could not be had is noticed here.
+    if (int status = ctx->comm->status())
+      return status;
+    const DeviceCode &code = *ctx->program->device;
+    if (kernel < 0 || kernel >= static_cast<int64_t>(code.kernels.size()))
+      return ctx->fail(SHARDRT_USAGE,
+                       "launches kernel " + std::to_string(kernel) +
+                           ", but the program has " +
+                           std::to_string(code.kernels.size()));
+    if (gridX <= 0 || gridY <= 0 || gridZ <= 0)
+      return SHARDRT_OK;
+    if (ctx->device->launch(kernel, {gridX, gridY, gridZ},
+                            static_cast<const int64_t *>(arguments), count))
+      return SHARDRT_OK;
+    return failOfDevice(ctx);
+  });
+}
+
+int shardrt_read(shardrt_context *ctx, const void *device, void *host,
+                 int64_t bytes) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    if (int status = ctx->comm->status())
+      return status;
+    if (ctx->device->download(host, device, bytes))
+      return SHARDRT_OK;
+    return failOfDevice(ctx);
+  });
 }
 
 int shardrt_fail(shardrt_context *ctx, int code, const char *message) {

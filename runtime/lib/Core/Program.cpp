@@ -82,6 +82,47 @@ static std::string readTables(Program &program, std::span<const int64_t> words,
   return {};
 }
 
+/// Reads what the artifact says about kernels, if it has any; an error, or an
+/// empty string.
+static std::string readKernels(Program &program) {
+  auto symbol = [&](const char *name) {
+    return dlsym(program.library.get(), name);
+  };
+  auto *table = static_cast<const int64_t *>(symbol("shardc_kernel_table"));
+  if (!table)
+    return {};
+  auto *names = static_cast<const char *>(symbol("shardc_kernel_names"));
+  if (table[0] != 1)
+    return "its kernels are of format " + std::to_string(table[0]) +
+           ", this build reads 1: compile the program again";
+  if (!names || table[1] < 0 || table[1] > (int64_t(1) << 24))
+    return "its table of kernels makes no sense";
+  auto code = std::make_unique<DeviceCode>();
+  for (int64_t i = 0; i < table[1]; ++i) {
+    DeviceCode::Kernel kernel;
+    kernel.threads = table[2 + i];
+    if (kernel.threads < 1 || kernel.threads > 1024)
+      return "kernel " + std::to_string(i) + " has blocks of " +
+             std::to_string(kernel.threads) + " threads";
+    kernel.name = names;
+    names += std::strlen(names) + 1;
+    kernel.location = names;
+    names += std::strlen(names) + 1;
+    code->kernels.push_back(kernel);
+  }
+  code->image = symbol("shardc_device_image");
+  if (auto *bytes =
+          static_cast<const int64_t *>(symbol("shardc_device_image_length")))
+    code->imageBytes = *bytes;
+  code->functions = static_cast<const shardrt_emulated_kernel *>(
+      symbol("shardc_kernel_functions"));
+  code->traits = static_cast<const int64_t *>(symbol("shardc_kernel_traits"));
+  if (code->functions ? !code->traits : !code->image || code->imageBytes < 1)
+    return "it names kernels but holds none";
+  program.device = std::move(code);
+  return {};
+}
+
 /// Runs `body`, which may throw, behind the C ABI.
 template <typename Body>
 static int guarded(char *error, size_t errorSize, Body body) {
@@ -172,6 +213,8 @@ int shardrt_program_load(const char *path, shardrt_program **program,
     std::string why =
         readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
                    {strings, static_cast<size_t>(*stringsLength)});
+    if (why.empty())
+      why = readKernels(*loaded);
     if (!why.empty())
       return refuse(SHARDRT_ARTIFACT, why);
     *program = new shardrt_program{std::move(loaded)};

@@ -2,6 +2,7 @@
 #ifndef SHARDRT_CORE_PROGRAM_H
 #define SHARDRT_CORE_PROGRAM_H
 
+#include "Device/Device.h"
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <memory>
@@ -20,6 +21,7 @@ struct Program {
   shardrt_main_fn main = nullptr;
   SiteTable table;
   std::string metadata;
+  std::unique_ptr<DeviceCode> device; ///< none for a program of the host
   std::vector<std::string> siteAxes; ///< "x,y" for each site
 
   /// `halo_exchange #3`, or, in full, with axes, name and location.

@@ -36,6 +36,12 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
     for (const Site &site : program->table.sites)
       ctx->plans.push_back(planSite(site, rank));
     ctx->stats.resize(program->table.sites.size());
+    if (program->device) {
+      ctx->device = openDevice(*program->device, rank, ranks, status, error);
+      if (!ctx->device)
+        return;
+      ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
+    }
     contexts.push_back(std::move(ctx));
   }
   back.assign(ranks, 1);
@@ -106,6 +112,8 @@ void World::runSteps(shardrt_context &ctx, void *const *inputs,
   LocalComm &comm = group.rank(ctx.rank);
   int64_t repeat = job.repeat;
   for (int64_t step = 0; step < repeat; ++step) {
+    if (ctx.deviceMemory)
+      ctx.deviceMemory->beginStep(step == 0, step == repeat - 1);
     comm.enterStep();
     if (!runStep(ctx, inputs, outputs) || !comm.leaveStep())
       return;
@@ -139,6 +147,8 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
     pending.used = false;
   try {
     ctx.memory.releaseAll();
+    if (ctx.deviceMemory)
+      ctx.deviceMemory->releaseAll();
     if (status != SHARDRT_OK)
       ctx.fail(status, why);
   } catch (...) {
@@ -269,6 +279,10 @@ int shardrt_world_create(const shardrt_program *program,
     options.pin = asked.pin != 0;
     auto handle = std::make_unique<shardrt_world>();
     handle->world = std::make_shared<World>(program->program, options);
+    if (handle->world->status != SHARDRT_OK) {
+      writeError(error, errorSize, handle->world->error);
+      return handle->world->status;
+    }
     int64_t ranks = program->program->table.numRanks();
     handle->threads.reserve(ranks);
     try {
@@ -354,6 +368,8 @@ int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
   const auto &contexts = world->world->contexts;
   if (rank < 0 || rank >= static_cast<int64_t>(contexts.size()))
     return -1;
+  if (contexts[rank]->deviceMemory)
+    return contexts[rank]->deviceMemory->peakBytes();
   return contexts[rank]->memory.peakBytes();
 }
 

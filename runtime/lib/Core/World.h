@@ -37,6 +37,7 @@ public:
 
   std::shared_ptr<const Program> program;
   std::vector<std::unique_ptr<shardrt_context>> contexts;
+  int status = SHARDRT_OK; ///< why there is no device for a rank
   std::string error;
   std::vector<std::string> rankErrors;
 

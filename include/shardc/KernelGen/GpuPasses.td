@@ -1,0 +1,52 @@
+//===- GpuPasses.td - Passes of the kernel generator for GPUs -*- tablegen -*-===//
+#ifndef SHARDC_KERNELGEN_GPUPASSES_TD
+#define SHARDC_KERNELGEN_GPUPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
+  let summary = "Put work on buffers into gpu.launch.";
+  let description = [{
+    Before: `linalg.generic` on memrefs, loops and single loads and stores. After: each generic is a `gpu.launch` with a
+    thread for each point of its parallel dims (or a block, where few results come of long reductions); loops that
+    store single elements are a launch as a whole. On the host stay loops and branches that launch or communicate,
+    and loads of single elements.
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                    iterator_types = ["parallel"]} ins(%x : memref<1000xf32>) outs(%y : memref<1000xf32>) {...}
+    // becomes
+    gpu.launch blocks(%b, ...) in (%n = %c4, ...) threads(%t, ...) in (%m = %c256, ...) {
+      // %i = %b * 256 + %t
+      scf.if (%i < 1000) {...}
+      gpu.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
+def LowerGpuMathPass : Pass<"spmd-lower-gpu-math", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Use instructions for functions that GPUs have them for.";
+  let description = [{
+    Before: `math` ops on scalars. After: square roots, roundings, fused multiply-adds and operations on bits are LLVM's
+    intrinsics; what is left becomes calls of libdevice.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
+def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {
+  let summary = "Turn kernels in the NVVM dialect into functions of the host.";
+  let description = [{
+    Before: a `gpu.module` in the LLVM and NVVM dialects, as it would go to PTX. After: for each kernel a function
+    `(thread, arguments)` that does what one CUDA thread does: identifiers are read from the thread, shared memory is the
+    block's, barriers and shuffles are calls of the emulator (shardrt/Emulated.h). Tables `shardc_kernel_functions` and
+    `shardc_kernel_traits` name them. Refuses: an NVVM op that the emulator does not know.
+  }];
+  let options = [
+    Option<"check", "check", "bool", /*default=*/"false",
+           "Look at every access: bounds of device memory, races on shared memory.">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
+#endif // SHARDC_KERNELGEN_GPUPASSES_TD

@@ -1,0 +1,443 @@
+//===- EmulateNvvm.cpp - Kernels in the NVVM dialect as host functions ----===//
+//
+// One call of such a function is one CUDA thread. The emulator of the runtime
+// (shardrt/Emulated.h) calls it for all threads of a grid, on fibers where they
+// meet.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/KernelGen/GPU.h"
+#include "shardc/Support/UserLocation.h"
+#include "shardrt/Emulated.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstddef>
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_EMULATENVVMPASS
+#include "shardc/KernelGen/GpuPasses.h.inc"
+
+namespace {
+/// How kernels share memory and meet: what the emulator must know before.
+struct Traits {
+  int64_t sharedBytes = 0;
+  int64_t flags = 0;
+};
+
+class Emulation {
+public:
+  Emulation(ModuleOp module, gpu::GPUModuleOp kernels, bool check)
+      : module(module), kernels(kernels), check(check),
+        ptr(LLVM::LLVMPointerType::get(module.getContext())),
+        i64(IntegerType::get(module.getContext(), 64)),
+        i32(IntegerType::get(module.getContext(), 32)), layout(module) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult placeShared();
+  LogicalResult emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
+                        Traits &traits);
+  LogicalResult rewrite(Operation *op, Traits &traits);
+  LogicalResult rewriteAccess(Operation *op, OpOperand &address, Type type,
+                              bool writes);
+  LogicalResult rewriteCall(LLVM::CallOp call);
+
+  /// Field `offset` of this thread, of type i32 or a pointer.
+  Value field(OpBuilder &b, Location loc, int64_t offset, Type type) {
+    Value slot = LLVM::GEPOp::create(
+        b, loc, ptr, b.getI8Type(), thread,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    return LLVM::LoadOp::create(b, loc, type, slot);
+  }
+  Value constant(OpBuilder &b, Location loc, Type type, int64_t number) {
+    return LLVM::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, number));
+  }
+  /// The address of the source line of `loc`, NULL where there is none.
+  Value where(OpBuilder &b, Location loc);
+  /// Calls the host's function `name`.
+  LLVM::CallOp callHost(OpBuilder &b, Location loc, StringRef name, Type result,
+                        ValueRange arguments);
+  void writeTables(ArrayRef<LLVM::LLVMFuncOp> functions,
+                   ArrayRef<Traits> traits);
+
+  ModuleOp module;
+  gpu::GPUModuleOp kernels;
+  bool check;
+  Type ptr, i64, i32;
+  DataLayout layout;
+  llvm::StringMap<int64_t> shared;
+  int64_t sharedBytes = 0;
+  int64_t places = 1; ///< ops in which threads meet have numbers
+  llvm::StringMap<std::string> lines;
+  Value thread;
+};
+} // namespace
+
+Value Emulation::where(OpBuilder &b, Location loc) {
+  std::string text = userLocation(loc);
+  if (text == "unknown")
+    return LLVM::ZeroOp::create(b, loc, ptr);
+  std::string &name = lines[text];
+  if (name.empty()) {
+    name = ("__shardc_line_" + Twine(lines.size())).str();
+    OpBuilder top(module.getBodyRegion());
+    std::string zeroEnded = text;
+    zeroEnded.push_back('\0');
+    LLVM::GlobalOp::create(
+        top, loc, LLVM::LLVMArrayType::get(b.getI8Type(), zeroEnded.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        b.getStringAttr(zeroEnded));
+  }
+  return LLVM::AddressOfOp::create(b, loc, ptr, name);
+}
+
+LLVM::CallOp Emulation::callHost(OpBuilder &b, Location loc, StringRef name,
+                                 Type result, ValueRange arguments) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
+    SmallVector<Type> types(arguments.getTypes());
+    for (Type &type : types)
+      if (isa<LLVM::LLVMPointerType>(type))
+        type = ptr;
+    Type returned =
+        result ? result : LLVM::LLVMVoidType::get(module.getContext());
+    function = LLVM::LLVMFuncOp::create(
+        top, module.getLoc(), name, LLVM::LLVMFunctionType::get(returned, types));
+  }
+  return LLVM::CallOp::create(b, loc, function, arguments);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// Names of libdevice that libm has under the rest of the name.
+static bool isInLibm(StringRef name) {
+  static const llvm::StringSet<> both = {
+      "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh",
+      "cbrt",  "ceil",  "cos",   "cosh",  "erf",   "erfc",  "exp",
+      "exp2",  "expm1", "fabs",  "floor", "fmod",  "log",   "log10",
+      "log1p", "log2",  "pow",   "round", "rint",  "sin",   "sinh",
+      "sqrt",  "tan",   "tanh",  "trunc", "fma",   "copysign"};
+  if (both.contains(name))
+    return true;
+  return name.consume_back("f") && both.contains(name);
+}
+
+LogicalResult Emulation::rewriteCall(LLVM::CallOp call) {
+  std::optional<StringRef> callee = call.getCallee();
+  StringRef name = callee.value_or("");
+  if (!name.consume_front("__nv_") || !isInLibm(name))
+    return call.emitOpError()
+           << "calls '" << callee.value_or("a pointer")
+           << "', which the emulator does not know; expected a function of "
+              "libdevice that libm has as well";
+  OpBuilder b(call);
+  auto host = callHost(b, call.getLoc(), name, call.getResult().getType(),
+                       call.getArgOperands());
+  call.replaceAllUsesWith(host);
+  call.erase();
+  return success();
+}
+
+static bool isLocal(Value address) {
+  while (Operation *op = address.getDefiningOp()) {
+    if (isa<LLVM::AllocaOp>(op))
+      return true;
+    if (auto gep = dyn_cast<LLVM::GEPOp>(op))
+      address = gep.getBase();
+    else
+      return false;
+  }
+  return false;
+}
+
+LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
+                                       Type type, bool writes) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  unsigned space =
+      cast<LLVM::LLVMPointerType>(address.get().getType()).getAddressSpace();
+  int64_t bytes = layout.getTypeSize(type).getFixedValue();
+  if (space == 3) {
+    if (check)
+      callHost(b, loc, "shardrt_emulated_shared", {},
+               {thread, address.get(), constant(b, loc, i64, bytes),
+                constant(b, loc, i32, writes), where(b, loc)});
+    return success();
+  }
+  if (space > 1)
+    return op->emitOpError() << "is on memory space " << space
+                             << ", which the emulator does not know";
+  if (isLocal(address.get()))
+    return success();
+  if (check) {
+    address.set(callHost(b, loc, "shardrt_emulated_global", ptr,
+                         {thread, address.get(), constant(b, loc, i64, bytes),
+                          constant(b, loc, i32, writes), where(b, loc)})
+                    .getResult());
+    return success();
+  }
+  Value bits = LLVM::PtrToIntOp::create(b, loc, i64, address.get());
+  Value host = LLVM::XOrOp::create(
+      b, loc, bits, constant(b, loc, i64, SHARDRT_EMULATED_TAG));
+  address.set(LLVM::IntToPtrOp::create(b, loc, ptr, host));
+  return success();
+}
+
+LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  auto replace = [&](Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return success();
+  };
+  auto identifier = [&](size_t base, int64_t dim) {
+    return replace(field(b, loc, base + 4 * dim, i32));
+  };
+  using Thread = shardrt_emulated_thread;
+  size_t tid = offsetof(Thread, thread), bid = offsetof(Thread, block);
+  size_t ntid = offsetof(Thread, block_dim), nctaid = offsetof(Thread, grid_dim);
+#define SHARDC_IDENTIFIER(OP, BASE, DIM)                                       \
+  if (isa<NVVM::OP>(op))                                                       \
+    return identifier(BASE, DIM);
+  SHARDC_IDENTIFIER(ThreadIdXOp, tid, 0)
+  SHARDC_IDENTIFIER(ThreadIdYOp, tid, 1)
+  SHARDC_IDENTIFIER(ThreadIdZOp, tid, 2)
+  SHARDC_IDENTIFIER(BlockIdXOp, bid, 0)
+  SHARDC_IDENTIFIER(BlockIdYOp, bid, 1)
+  SHARDC_IDENTIFIER(BlockIdZOp, bid, 2)
+  SHARDC_IDENTIFIER(BlockDimXOp, ntid, 0)
+  SHARDC_IDENTIFIER(BlockDimYOp, ntid, 1)
+  SHARDC_IDENTIFIER(BlockDimZOp, ntid, 2)
+  SHARDC_IDENTIFIER(GridDimXOp, nctaid, 0)
+  SHARDC_IDENTIFIER(GridDimYOp, nctaid, 1)
+  SHARDC_IDENTIFIER(GridDimZOp, nctaid, 2)
+#undef SHARDC_IDENTIFIER
+
+  if (auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+      isa<NVVM::Barrier0Op>(op) ||
+      (barrier && !barrier->getNumOperands() && !barrier->getNumResults())) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    callHost(b, loc, "shardrt_emulated_barrier", {},
+             {thread, constant(b, loc, i32, places++), where(b, loc)});
+    op->erase();
+    return success();
+  }
+  if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    callHost(b, loc, "shardrt_emulated_warp_barrier", {},
+             {thread, sync.getMask(), constant(b, loc, i32, places++),
+              where(b, loc)});
+    op->erase();
+    return success();
+  }
+  if (auto shuffle = dyn_cast<NVVM::ShflOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    Type type = shuffle.getVal().getType();
+    Value value = shuffle.getVal();
+    if (type != i32)
+      value = LLVM::BitcastOp::create(b, loc, i32, value);
+    int64_t kind = shuffle.getKind() == NVVM::ShflKind::idx ? SHARDRT_SHUFFLE_IDX
+                   : shuffle.getKind() == NVVM::ShflKind::up
+                       ? SHARDRT_SHUFFLE_UP
+                   : shuffle.getKind() == NVVM::ShflKind::down
+                       ? SHARDRT_SHUFFLE_DOWN
+                       : SHARDRT_SHUFFLE_BFLY;
+    Value both =
+        callHost(b, loc, "shardrt_emulated_shuffle", i64,
+                 {thread, shuffle.getThreadMask(), value, shuffle.getOffset(),
+                  shuffle.getMaskAndClamp(), constant(b, loc, i32, kind),
+                  constant(b, loc, i32, places++), where(b, loc)})
+            .getResult();
+    Value got = LLVM::TruncOp::create(b, loc, i32, both);
+    if (type != i32)
+      got = LLVM::BitcastOp::create(b, loc, type, got);
+    auto both32 = dyn_cast<LLVM::LLVMStructType>(op->getResult(0).getType());
+    if (!both32)
+      return replace(got);
+    Value high = LLVM::LShrOp::create(b, loc, both, constant(b, loc, i64, 32));
+    Value valid = LLVM::TruncOp::create(b, loc, b.getI1Type(), high);
+    Value pair = LLVM::PoisonOp::create(b, loc, both32);
+    pair = LLVM::InsertValueOp::create(b, loc, pair, got, ArrayRef<int64_t>{0});
+    return replace(LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
+  }
+  if (auto load = dyn_cast<LLVM::LoadOp>(op))
+    return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
+  if (auto store = dyn_cast<LLVM::StoreOp>(op))
+    return rewriteAccess(op, store.getAddrMutable(),
+                         store.getValue().getType(), true);
+  if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
+    return rewriteAccess(op, atomic.getPtrMutable(), atomic.getVal().getType(),
+                         true);
+  if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
+    auto found = shared.find(address.getGlobalName());
+    if (found == shared.end())
+      return op->emitOpError() << "names memory that is not a block's own; the "
+                                  "emulator knows no other globals";
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.sharedBytes = sharedBytes;
+    Value base = field(b, loc, offsetof(Thread, shared), ptr);
+    return replace(LLVM::GEPOp::create(
+        b, loc, ptr, b.getI8Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(found->second)}));
+  }
+  if (auto call = dyn_cast<LLVM::CallOp>(op))
+    return rewriteCall(call);
+  if (isa<LLVM::AddrSpaceCastOp, LLVM::AtomicCmpXchgOp, LLVM::MemcpyOp,
+          LLVM::MemsetOp, LLVM::InlineAsmOp>(op) ||
+      isa<NVVM::NVVMDialect>(op->getDialect()))
+    return op->emitOpError() << "is not known to the emulator";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
+                                 Traits &traits) {
+  // An access that is refused leaves its thread where it stands.
+  if (check)
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+  MLIRContext *ctx = module.getContext();
+  copy.setSymName(("__shardc_kernel_" + kernel.getName()).str());
+  SmallVector<StringAttr> foreign;
+  for (NamedAttribute attr : copy->getDiscardableAttrs())
+    foreign.push_back(attr.getName());
+  for (StringAttr name : foreign)
+    copy->removeDiscardableAttr(name);
+  copy.setLinkage(LLVM::Linkage::Internal);
+  copy.setCConv(LLVM::CConv::C);
+
+  Block &entry = copy.getBody().front();
+  Location loc = copy.getLoc();
+  unsigned count = entry.getNumArguments();
+  thread = entry.insertArgument(0u, ptr, loc);
+  Value packed = entry.insertArgument(1u, ptr, loc);
+  OpBuilder b(&entry, entry.begin());
+  for (unsigned i = 0; i < count; ++i) {
+    Value slot = LLVM::GEPOp::create(
+        b, loc, ptr, i64, packed, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    BlockArgument argument = entry.getArgument(2 + i);
+    // Found again below: these loads are the host's own.
+    auto load = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
+    argument.replaceAllUsesWith(load);
+  }
+  Operation *firstOwn = &*b.getInsertionPoint();
+  entry.eraseArguments(2, count);
+  copy.setFunctionType(LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(ctx), {ptr, ptr}));
+  copy.removeArgAttrsAttr();
+
+  SmallVector<Operation *> ops;
+  bool own = false;
+  copy.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    own |= op == firstOwn;
+    if (own && op != copy)
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(rewrite(op, traits)))
+      return failure();
+
+  // One memory on the host.
+  AttrTypeReplacer spaces;
+  spaces.addReplacement(
+      [&](LLVM::LLVMPointerType type) -> std::optional<Type> { return ptr; });
+  spaces.recursivelyReplaceElementsIn(copy, /*replaceAttrs=*/true,
+                                      /*replaceLocs=*/false,
+                                      /*replaceTypes=*/true);
+  return success();
+}
+
+/// Gives each variable of the blocks' memory an offset.
+LogicalResult Emulation::placeShared() {
+  for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
+    if (global.getAddrSpace() != 3)
+      return global.emitOpError()
+             << "is in memory space " << global.getAddrSpace()
+             << "; the emulator knows shared variables alone";
+    int64_t alignment = std::max<uint64_t>(
+        global.getAlignment().value_or(16),
+        layout.getTypeABIAlignment(global.getGlobalType()));
+    sharedBytes = llvm::alignTo(sharedBytes, alignment);
+    shared[global.getSymName()] = sharedBytes;
+    sharedBytes +=
+        layout.getTypeSize(global.getGlobalType()).getFixedValue();
+  }
+  return success();
+}
+
+void Emulation::writeTables(ArrayRef<LLVM::LLVMFuncOp> functions,
+                            ArrayRef<Traits> traits) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  SmallVector<int64_t> words;
+  for (const Traits &trait : traits)
+    words.append({trait.sharedBytes, trait.flags});
+  if (words.empty())
+    words.push_back(0);
+  int64_t count = words.size();
+  LLVM::GlobalOp::create(
+      b, loc, LLVM::LLVMArrayType::get(i64, count), /*isConstant=*/true,
+      LLVM::Linkage::External, "shardc_kernel_traits",
+      DenseElementsAttr::get(RankedTensorType::get({count}, i64),
+                             ArrayRef<int64_t>(words)));
+  auto type =
+      LLVM::LLVMArrayType::get(ptr, std::max<size_t>(functions.size(), 1));
+  auto table = LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true,
+                                      LLVM::Linkage::External,
+                                      "shardc_kernel_functions", Attribute());
+  b.createBlock(&table.getInitializerRegion());
+  Value list = LLVM::ZeroOp::create(b, loc, type);
+  for (auto [i, function] : llvm::enumerate(functions)) {
+    Value address = LLVM::AddressOfOp::create(b, loc, function);
+    list = LLVM::InsertValueOp::create(b, loc, list, address, i);
+  }
+  LLVM::ReturnOp::create(b, loc, list);
+}
+
+LogicalResult Emulation::run() {
+  if (failed(placeShared()))
+    return failure();
+  SmallVector<LLVM::LLVMFuncOp> functions;
+  SmallVector<Traits> traits;
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    if (kernel.isExternal())
+      continue;
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    auto copy = cast<LLVM::LLVMFuncOp>(b.clone(*kernel));
+    if (failed(emulate(kernel, copy, traits.emplace_back())))
+      return failure();
+    functions.push_back(copy);
+  }
+  writeTables(functions, traits);
+  kernels.erase();
+  module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  return success();
+}
+
+namespace {
+struct EmulateNvvmPass final
+    : shardc::impl::EmulateNvvmPassBase<EmulateNvvmPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    auto kernels =
+        getOperation().lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName);
+    if (!kernels)
+      return;
+    if (failed(Emulation(getOperation(), kernels, check).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace shardc

@@ -1,0 +1,488 @@
+//===- CallDevice.cpp - Launches and device memory to runtime calls -------===//
+//
+// Kernels leave the host's function for a gpu.module. Each takes arguments of 8
+// bytes: what is an address of device memory, what is dynamic, and scalars.
+// docs/Rationale/GPU.md sections 3 and 4.
+//
+//===----------------------------------------------------------------------===//
+#include "RuntimeCalls.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/UserLocation.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_CALLDEVICEPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+
+static constexpr StringLiteral kKernelModule = "shardc_kernels";
+static constexpr StringLiteral kKernelNames = "shardc_kernel_names";
+/// Most bytes of arguments that a kernel may take.
+static constexpr size_t kMaxArguments = 4096 / 8;
+
+/// The buffer that `memref` is a view of.
+static Value rootOf(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a kernel captures, taken apart on the host and put together again in
+/// the kernel.
+class Arguments {
+public:
+  Arguments(OpBuilder &host, OpBuilder &device, Block &entry, Location loc)
+      : host(host), device(device), entry(entry), loc(loc) {}
+
+  /// What the kernel uses in place of `value`; null where no argument holds it.
+  Value pass(Value value);
+  ArrayRef<Value> slots() const { return packed; }
+
+private:
+  /// Passes an i64 or a pointer as it is.
+  Value passSlot(Value word) {
+    packed.push_back(word);
+    return entry.addArgument(word.getType(), loc);
+  }
+  Value passIndex(Value index) {
+    return arith::IndexCastOp::create(
+        device, loc, device.getIndexType(),
+        passSlot(arith::IndexCastOp::create(host, loc, host.getI64Type(), index)));
+  }
+  Value passScalar(Value scalar);
+  Value passMemref(Value memref);
+
+  OpBuilder &host, &device;
+  Block &entry;
+  Location loc;
+  SmallVector<Value> packed;
+};
+} // namespace
+
+Value Arguments::passScalar(Value scalar) {
+  Type type = scalar.getType(), i64 = host.getI64Type();
+  if (type.isIndex())
+    return passIndex(scalar);
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    Value real = passScalar(complex::ReOp::create(host, loc, part, scalar));
+    Value imaginary = passScalar(complex::ImOp::create(host, loc, part, scalar));
+    if (!real || !imaginary)
+      return {};
+    return complex::CreateOp::create(device, loc, type, real, imaginary);
+  }
+  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
+    return {};
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type bits = host.getIntegerType(width);
+  Value word = isa<FloatType>(type) ? arith::BitcastOp::create(host, loc, bits, scalar).getResult() : scalar;
+  if (width < 64)
+    word = arith::ExtUIOp::create(host, loc, i64, word);
+  Value result = passSlot(word);
+  if (width < 64)
+    result = arith::TruncIOp::create(device, loc, bits, result);
+  return isa<FloatType>(type) ? arith::BitcastOp::create(device, loc, type, result).getResult() : result;
+}
+
+Value Arguments::passMemref(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
+  Value address = arith::IndexCastOp::create(host, loc, host.getI64Type(), base);
+  Type ptr = LLVM::LLVMPointerType::get(host.getContext());
+  Value pointer = passSlot(LLVM::IntToPtrOp::create(host, loc, ptr, address));
+  auto constant = [&](int64_t number) -> Value {
+    return LLVM::ConstantOp::create(device, loc, device.getI64Type(), device.getI64IntegerAttr(number));
+  };
+  memref::ExtractStridedMetadataOp metadata;
+  auto piece = [&](int64_t known, auto value) -> Value {
+    if (ShapedType::isStatic(known))
+      return constant(known);
+    if (!metadata)
+      metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
+    return passSlot(arith::IndexCastOp::create(host, loc, host.getI64Type(), value()));
+  };
+  SmallVector<Value> sizes, steps;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    sizes.push_back(piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
+    steps.push_back(piece(strides[i], [&] { return metadata.getStrides()[i]; }));
+  }
+  Value start = piece(offset, [&] { return metadata.getOffset(); });
+  return memrefAt(device, loc, type, pointer, sizes, steps, start);
+}
+
+Value Arguments::pass(Value value) {
+  if (isa<MemRefType>(value.getType()))
+    return passMemref(value);
+  return passScalar(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Ops that are cheaper to repeat in a kernel than to pass their results.
+static bool isRepeatable(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() ||
+         (isa<memref::ViewOp, memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+              memref::ReinterpretCastOp>(op) &&
+          isMemoryEffectFree(op));
+}
+
+/// Repeats, inside `region`, whatever views and constants it takes from
+/// outside.
+static void sinkViews(Region &region) {
+  llvm::SetVector<Value> captured;
+  while (true) {
+    captured.clear();
+    getUsedValuesDefinedAbove(region, captured);
+    bool changed = false;
+    for (Value value : captured) {
+      Operation *op = value.getDefiningOp();
+      if (!op || !isRepeatable(op))
+        continue;
+      OpBuilder builder(&region.front(), region.front().begin());
+      Operation *copy = builder.clone(*op);
+      for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+        replaceAllUsesInRegionWith(from, to, region);
+      changed = true;
+    }
+    if (!changed)
+      return;
+  }
+}
+
+/// Letters and digits of what a kernel is made of, for its name.
+static std::string nameOf(gpu::LaunchOp launch, size_t number) {
+  StringRef what = "kernel";
+  bool loops = false, single = true;
+  launch.getBody().walk([&](Operation *op) {
+    loops |= isa<LoopLikeOpInterface>(op);
+    single &= !isa<LoopLikeOpInterface>(op);
+  });
+  if (auto size = getConstantIntValue(launch.getBlockSizeX()); size == 1)
+    what = loops ? "serial" : "store";
+  else
+    what = loops ? "loops" : "points";
+  return (what + Twine("_") + Twine(number)).str();
+}
+
+namespace {
+class DeviceCalls {
+public:
+  DeviceCalls(ModuleOp module, func::FuncOp step)
+      : module(module), step(step), entries(module), context(step.getArgument(0)) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult outline(gpu::LaunchOp launch);
+  void stageConstants();
+  void readOnHost(memref::LoadOp load);
+  void allocate(memref::AllocOp alloc);
+  void stageArguments();
+  void writeTables();
+  /// Host memory of `words` times 8 bytes, once in a call of the function.
+  Value scratch(int64_t words);
+
+  ModuleOp module;
+  func::FuncOp step;
+  EntryPoints entries;
+  Value context;
+  gpu::GPUModuleOp kernels;
+  LLVM::AllocaOp area;
+  int64_t areaWords = 0;
+  SmallVector<int64_t> blocks;
+  std::string names;
+};
+} // namespace
+
+Value DeviceCalls::scratch(int64_t words) {
+  OpBuilder builder(step.getBody().front().getParent()->getContext());
+  if (!area) {
+    builder.setInsertionPointToStart(&step.getBody().front());
+    Value count = LLVM::ConstantOp::create(builder, step.getLoc(), builder.getI64Type(), builder.getI64IntegerAttr(1));
+    area = LLVM::AllocaOp::create(builder, step.getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
+                                  builder.getI64Type(), count, /*alignment=*/16);
+  }
+  areaWords = std::max(areaWords, words);
+  return area;
+}
+
+LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
+  Location loc = launch.getLoc();
+  MLIRContext *ctx = module.getContext();
+  sinkViews(launch.getBody());
+  size_t number = blocks.size();
+  std::string name = nameOf(launch, number);
+  std::optional<int64_t> threads = getConstantIntValue(launch.getBlockSizeX());
+  if (!threads)
+    return launch.emitOpError() << "has a block whose size is not constant";
+
+  OpBuilder inModule(ctx);
+  inModule.setInsertionPointToEnd(kernels.getBody());
+  auto kernel = gpu::GPUFuncOp::create(inModule, loc, name, inModule.getFunctionType({}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), inModule.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(inModule.getDenseI32ArrayAttr({static_cast<int32_t>(*threads), 1, 1}));
+  Block &body = kernel.getBody().front();
+
+  OpBuilder host(launch), device(ctx);
+  device.setInsertionPointToEnd(&body);
+  IRMapping map;
+  Block &from = launch.getBody().front();
+  auto dims = [&](gpu::KernelDim3 values, auto make) {
+    map.map(values.x, make(gpu::Dimension::x));
+    map.map(values.y, make(gpu::Dimension::y));
+    map.map(values.z, make(gpu::Dimension::z));
+  };
+  dims(launch.getBlockIds(), [&](gpu::Dimension d) { return gpu::BlockIdOp::create(device, loc, d).getResult(); });
+  dims(launch.getThreadIds(), [&](gpu::Dimension d) { return gpu::ThreadIdOp::create(device, loc, d).getResult(); });
+  dims(launch.getGridSize(), [&](gpu::Dimension d) { return gpu::GridDimOp::create(device, loc, d).getResult(); });
+  dims(launch.getBlockSize(), [&](gpu::Dimension d) { return gpu::BlockDimOp::create(device, loc, d).getResult(); });
+
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  Arguments arguments(host, device, body, loc);
+  for (Value value : captured) {
+    Value passed = arguments.pass(value);
+    if (!passed)
+      return launch.emitError() << "kernel takes a value of type " << value.getType() << ", which no argument holds";
+    map.map(value, passed);
+  }
+  if (arguments.slots().size() > kMaxArguments)
+    return launch.emitError() << "kernel takes " << arguments.slots().size() << " arguments, at most " << kMaxArguments
+                              << " fit";
+  for (Operation &op : from.without_terminator())
+    device.clone(op, map);
+  gpu::ReturnOp::create(device, loc);
+  SmallVector<Type> types(body.getArgumentTypes());
+  kernel.setFunctionType(FunctionType::get(ctx, types, {}));
+
+  // Stored where the launch reads them; the call copies them.
+  Type i64 = host.getI64Type(), ptr = LLVM::LLVMPointerType::get(ctx);
+  int64_t count = arguments.slots().size();
+  Value area = scratch(count);
+  for (auto [i, word] : llvm::enumerate(arguments.slots())) {
+    Value slot = LLVM::GEPOp::create(host, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(host, loc, word, slot);
+  }
+  auto asI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
+  auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(host, loc, number, 64); };
+  entries.call(host, loc, "shardrt_launch",
+               {context, word(number), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
+                asI64(launch.getGridSizeZ()), area, word(count)});
+  blocks.push_back(*threads);
+  names += name;
+  names.push_back('\0');
+  std::string location = userLocation(loc);
+  names += location == "unknown" ? "" : location;
+  names.push_back('\0');
+  launch.erase();
+  return success();
+}
+
+/// Constants live in the artifact; what runs on the device gets a copy there.
+void DeviceCalls::stageConstants() {
+  SmallVector<memref::GetGlobalOp> ops;
+  step.walk([&](memref::GetGlobalOp op) { ops.push_back(op); });
+  llvm::StringMap<Value> staged;
+  for (memref::GetGlobalOp op : ops) {
+    // What the host reads itself, it reads at home.
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op->getUses())
+      if (!isa<memref::LoadOp>(use.getOwner()) || use.getOwner()->getParentOfType<gpu::LaunchOp>())
+        uses.push_back(&use);
+    if (uses.empty())
+      continue;
+    Value &copy = staged[op.getName()];
+    if (!copy) {
+      OpBuilder builder(&step.getBody().front(), step.getBody().front().begin());
+      Location loc = op.getLoc();
+      auto type = cast<MemRefType>(op.getType());
+      Value host = memref::GetGlobalOp::create(builder, loc, type, op.getName());
+      Value bytes = arith::ConstantIntOp::create(builder, loc, type.getNumElements() * elementBytes(type.getElementType()), 64);
+      Value pointer = entries.call(builder, loc, "shardrt_constant", {context, pointerTo(builder, loc, host), bytes});
+      SmallVector<Value> sizes;
+      for (int64_t size : type.getShape())
+        sizes.push_back(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(size)));
+      copy = memrefAt(builder, loc, type, pointer, sizes);
+    }
+    for (OpOperand *use : uses)
+      use->set(copy);
+    if (op->use_empty())
+      op.erase();
+  }
+}
+
+/// A load on the host becomes a copy of one element to host memory.
+void DeviceCalls::readOnHost(memref::LoadOp load) {
+  OpBuilder builder(load);
+  Location loc = load.getLoc();
+  MemRefType type = load.getMemRefType();
+  SmallVector<OpFoldResult> offsets(load.getIndices().begin(), load.getIndices().end());
+  SmallVector<OpFoldResult> ones(offsets.size(), builder.getIndexAttr(1));
+  Value element = load.getMemRef();
+  if (!offsets.empty())
+    element = memref::SubViewOp::create(builder, loc, element, offsets, ones, ones);
+  Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+  Value area = scratch(2);
+  entries.call(builder, loc, "shardrt_read", {context, pointerTo(builder, loc, element), area, bytes});
+  auto scalar = MemRefType::get({}, type.getElementType());
+  Value slot = memrefAt(builder, loc, scalar, area, {});
+  load->setOperand(0, slot);
+  load.getIndicesMutable().clear();
+}
+
+/// A buffer whose size has no bound comes from the device's pool.
+void DeviceCalls::allocate(memref::AllocOp alloc) {
+  OpBuilder builder(alloc);
+  Location loc = alloc.getLoc();
+  MemRefType type = alloc.getType();
+  SmallVector<Value> sizes;
+  Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+  unsigned next = 0;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), alloc.getDynamicSizes()[next++]));
+    else
+      sizes.push_back(arith::ConstantIntOp::create(builder, loc, size, 64));
+    bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
+  }
+  Value pointer = entries.call(builder, loc, "shardrt_alloc", {context, bytes});
+  alloc.replaceAllUsesWith(memrefAt(builder, loc, type, pointer, sizes));
+  alloc.erase();
+}
+
+/// Arguments and results get a place on the device.
+void DeviceCalls::stageArguments() {
+  auto main = module.lookupSymbol<func::FuncOp>("shardc_main");
+  func::CallOp call;
+  main.walk([&](func::CallOp op) {
+    if (op.getCallee() == step.getSymName())
+      call = op;
+  });
+  OpBuilder builder(call);
+  Location loc = call.getLoc();
+  Value ctx = main.getArgument(0);
+  size_t inputs = 0, outputs = 0;
+  if (auto list = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs"))
+    inputs = list.size();
+  if (auto list = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs"))
+    outputs = list.size();
+  for (size_t i = 0; i < inputs + outputs; ++i) {
+    Value host = call.getOperand(1 + i);
+    auto type = cast<MemRefType>(host.getType());
+    Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value size = memref::DimOp::create(builder, loc, host, dim);
+      sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
+      bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
+    }
+    Value pointer = entries.call(builder, loc, i < inputs ? "shardrt_stage_input" : "shardrt_stage_output",
+                                 {ctx, pointerTo(builder, loc, host), bytes});
+    call.setOperand(1 + i, memrefAt(builder, loc, type, pointer, sizes));
+  }
+  builder.setInsertionPointAfter(call);
+  Value status = entries.call(builder, loc, "shardrt_stage_results", {ctx, call.getResult(0)});
+  call.getResult(0).replaceAllUsesExcept(status, status.getDefiningOp());
+}
+
+/// What the runtime knows of kernels: format, number, and threads of a block.
+void DeviceCalls::writeTables() {
+  OpBuilder builder(module.getBodyRegion());
+  Location loc = module.getLoc();
+  Type i64 = builder.getI64Type();
+  SmallVector<int64_t> words{1, static_cast<int64_t>(blocks.size())};
+  llvm::append_range(words, blocks);
+  int64_t count = words.size();
+  auto table = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(i64, count), /*isConstant=*/true,
+                                      LLVM::Linkage::External, "shardc_kernel_table",
+                                      DenseElementsAttr::get(RankedTensorType::get({count}, i64), ArrayRef(words)));
+  table.setAlignment(8);
+  names.push_back('\0');
+  LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), names.size()),
+                         /*isConstant=*/true, LLVM::Linkage::External, kKernelNames, builder.getStringAttr(names));
+}
+
+LogicalResult DeviceCalls::run() {
+  OpBuilder builder(module.getBodyRegion());
+  builder.setInsertionPointToEnd(module.getBody());
+  kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kKernelModule);
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
+
+  stageConstants();
+  SmallVector<memref::LoadOp> loads;
+  SmallVector<memref::AllocOp> allocs;
+  SmallVector<memref::DeallocOp> deallocs;
+  SmallVector<gpu::LaunchOp> launches;
+  step.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
+      launches.push_back(launch);
+      return WalkResult::skip();
+    }
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      if (!rootOf(load.getMemRef()).getDefiningOp<memref::GetGlobalOp>())
+        loads.push_back(load);
+    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      allocs.push_back(alloc);
+    } else if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+      deallocs.push_back(dealloc);
+    }
+    return WalkResult::advance();
+  });
+  for (memref::DeallocOp dealloc : deallocs) {
+    OpBuilder at(dealloc);
+    entries.call(at, dealloc.getLoc(), "shardrt_free", {context, pointerTo(at, dealloc.getLoc(), dealloc.getMemref())});
+    dealloc.erase();
+  }
+  for (memref::AllocOp alloc : allocs)
+    allocate(alloc);
+  for (memref::LoadOp load : loads)
+    readOnHost(load);
+  for (gpu::LaunchOp launch : launches)
+    if (failed(outline(launch)))
+      return failure();
+  if (area) {
+    OpBuilder at(area);
+    area.getArraySizeMutable().set(LLVM::ConstantOp::create(at, area.getLoc(), at.getI64Type(),
+                                                            at.getI64IntegerAttr(std::max<int64_t>(areaWords, 1))));
+  }
+  stageArguments();
+  writeTables();
+  return success();
+}
+
+namespace {
+struct CallDevicePass final : shardc::impl::CallDevicePassBase<CallDevicePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto step = module.lookupSymbol<func::FuncOp>("shardc_step");
+    if (!step || !module.lookupSymbol<func::FuncOp>("shardc_main")) {
+      module.emitError() << "has no @shardc_step; run --spmd-call-runtime first";
+      return signalPassFailure();
+    }
+    if (failed(DeviceCalls(module, step).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,40 @@
+//===- RuntimeCalls.h - What lowerings to runtime calls share ----*- C++ -*-===//
+#ifndef SHARDC_LIB_LOWERING_RUNTIMECALLS_H
+#define SHARDC_LIB_LOWERING_RUNTIMECALLS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace shardc {
+
+/// Declares entry points of shardrt/EntryPoints.def on first use.
+class EntryPoints {
+public:
+  explicit EntryPoints(mlir::ModuleOp module) : module(module), builder(module.getContext()) {}
+
+  /// Calls entry point `name` and returns its result, if it has one.
+  mlir::Value call(mlir::OpBuilder &at, mlir::Location loc, llvm::StringRef name, mlir::ValueRange arguments);
+
+private:
+  mlir::func::FuncOp declare(llvm::StringRef name);
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder builder;
+};
+
+/// Bytes that an element of `type` takes in memory.
+int64_t elementBytes(mlir::Type type);
+
+/// The address of the first element of `memref`, as a pointer.
+mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
+
+/// A memref of `type` at `pointer`, with `sizes` for its dims: dense, or as its
+/// layout says where `strides` and `offset` are given.
+mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type, mlir::Value pointer,
+                     llvm::ArrayRef<mlir::Value> sizes, llvm::ArrayRef<mlir::Value> strides = {},
+                     mlir::Value offset = {});
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_LOWERING_RUNTIMECALLS_H

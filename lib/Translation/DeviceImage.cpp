@@ -1,0 +1,247 @@
+//===- DeviceImage.cpp - Kernels to PTX, cubins and fatbins ---------------===//
+
+#include "shardc/Translation/DeviceImage.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace shardc;
+
+static constexpr StringLiteral kKernelModule = "shardc_kernels";
+static constexpr StringLiteral kDefaultArch = "sm_80";
+/// What generated kernels need: bf16 conversions, asynchronous copies.
+static constexpr int kOldestArch = 80;
+
+/// 90 of "sm_90a"; nothing where that names no GPU.
+static std::optional<int> numberOf(StringRef arch) {
+  if (!arch.consume_front("sm_"))
+    return std::nullopt;
+  if (arch.ends_with("a") || arch.ends_with("f"))
+    arch = arch.drop_back();
+  int number;
+  if (arch.empty() || arch.getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+static SmallVector<StringRef> listOf(StringRef archs) {
+  SmallVector<StringRef> list;
+  (archs.empty() ? StringRef(kDefaultArch) : archs).split(list, ',');
+  for (StringRef &arch : list)
+    arch = arch.trim();
+  return list;
+}
+
+std::string shardc::checkGpuArchs(StringRef archs) {
+  llvm::StringSet<> seen;
+  for (StringRef arch : listOf(archs)) {
+    std::optional<int> number = numberOf(arch);
+    if (!number)
+      return ("unknown GPU '" + arch + "': expected sm_80, sm_90a, sm_100a or their like, separated by commas").str();
+    if (*number < kOldestArch)
+      return ("GPU '" + arch + "' is too old: kernels are generated for sm_80 and later").str();
+    if (!seen.insert(arch).second)
+      return ("GPU '" + arch + "' is named twice").str();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// PTX
+//===----------------------------------------------------------------------===//
+
+/// The PTX version that knows `number`: as old as it can be, for older drivers.
+static StringRef ptxVersion(int number) {
+  return number >= 120 ? "+ptx87" : number >= 100 ? "+ptx86" : number >= 90 ? "+ptx80" : "+ptx70";
+}
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kernels, StringRef arch) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) {
+    kernels.emitError("no code generator for NVIDIA GPUs: ") << message;
+    return nullptr;
+  }
+  std::optional<int> number = numberOf(arch);
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, arch, ptxVersion(number.value_or(0)), {}, {}, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
+  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(arch)) {
+    kernels.emitError("unknown GPU '") << arch << "'; expected sm_80, sm_90a, sm_100a or their like";
+    return nullptr;
+  }
+  return machine;
+}
+
+/// Links what `module` uses of libdevice into it.
+static LogicalResult linkLibdevice(gpu::GPUModuleOp kernels, llvm::Module &module, StringRef path) {
+  std::string missing;
+  for (llvm::Function &function : module)
+    if (function.isDeclaration() && function.getName().starts_with("__nv_")) {
+      missing = function.getName().str();
+      break;
+    }
+  if (missing.empty())
+    return success();
+  if (path.empty())
+    return kernels.emitError("kernels call '")
+           << missing << "', which CUDA's libdevice holds, and that was not found; set CUDA_HOME to a CUDA toolkit";
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> library = llvm::parseIRFile(path, problem, module.getContext());
+  if (!library)
+    return kernels.emitError("cannot read '") << path << "': " << problem.getMessage();
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  bool failedToLink = llvm::Linker::linkModules(
+      module, std::move(library), llvm::Linker::LinkOnlyNeeded,
+      [](llvm::Module &into, const llvm::StringSet<> &added) {
+        llvm::internalizeModule(into, [&](const llvm::GlobalValue &value) {
+          return !value.hasName() || !added.contains(value.getName());
+        });
+      });
+  if (failedToLink)
+    return kernels.emitError("cannot link '") << path << "'";
+  return success();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, const CudaToolkit &toolkit) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(kernels, arch);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context);
+  if (!module)
+    return kernels.emitError("cannot translate kernels to LLVM IR; expected the NVVM and LLVM dialects alone");
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  if (failed(linkLibdevice(kernels, *module, toolkit.libdevice)))
+    return failure();
+  optimize(*module, *machine);
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream out(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return kernels.emitError("this GPU's code generator cannot emit PTX");
+  passes.run(*module);
+  return std::string(text.begin(), text.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs, DeviceImageKind kind) {
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
+  if (!kernels)
+    return module.emitError() << "has no kernels: no gpu.module @" << kKernelModule;
+  if (std::string problem = checkGpuArchs(archs); !problem.empty())
+    return module.emitError() << problem;
+  SmallVector<StringRef> list = listOf(archs);
+  if (kind != DeviceImageKind::Fatbin && list.size() > 1)
+    return module.emitError() << "PTX and cubins are for one GPU, but " << list.size() << " are named: " << archs
+                              << "; a fatbin holds several";
+  CudaToolkit toolkit = findCudaToolkit();
+  DeviceImage image;
+  image.archs = llvm::join(list, ",");
+  if (kind == DeviceImageKind::Cubin && toolkit.ptxas.empty())
+    return module.emitError() << "no ptxas: neither in CUDA_HOME, CUDA_PATH or CUDA_ROOT nor on PATH; PTX can be "
+                                 "made without";
+  bool pack = kind == DeviceImageKind::Fatbin && !toolkit.ptxas.empty() && !toolkit.fatbinary.empty();
+  if (!pack && kind != DeviceImageKind::Cubin) {
+    // The oldest: all later GPUs take its PTX. Those of "a" take no other's.
+    StringRef oldest = *llvm::min_element(list, [](StringRef a, StringRef b) { return numberOf(a) < numberOf(b); });
+    FailureOr<std::string> ptx = emitPtx(kernels, oldest, toolkit);
+    if (failed(ptx))
+      return failure();
+    image.bytes = std::move(*ptx);
+    image.isPtx = true;
+    return image;
+  }
+  SmallVector<std::pair<std::string, std::string>> cubins;
+  std::string portable;
+  for (StringRef arch : list) {
+    FailureOr<std::string> ptx = emitPtx(kernels, arch, toolkit);
+    if (failed(ptx))
+      return failure();
+    std::string cubin;
+    llvm::Expected<std::vector<KernelResources>> resources = assemble(toolkit, *ptx, arch, cubin);
+    if (!resources)
+      return module.emitError() << llvm::toString(resources.takeError());
+    cubins.push_back({arch.str(), std::move(cubin)});
+    if (arch == kDefaultArch)
+      portable = std::move(*ptx);
+  }
+  if (kind == DeviceImageKind::Cubin) {
+    image.bytes = std::move(cubins.front().second);
+    return image;
+  }
+  // For GPUs that nobody named.
+  if (portable.empty()) {
+    FailureOr<std::string> ptx = emitPtx(kernels, kDefaultArch, toolkit);
+    if (failed(ptx))
+      return failure();
+    portable = std::move(*ptx);
+  }
+  llvm::Expected<std::string> fatbin = packFatbin(toolkit, portable, kDefaultArch, cubins);
+  if (!fatbin)
+    return module.emitError() << llvm::toString(fatbin.takeError());
+  image.bytes = std::move(*fatbin);
+  return image;
+}
+
+void shardc::embedDeviceImage(ModuleOp module, const DeviceImage &image) {
+  if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule))
+    kernels.erase();
+  module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  // PTX ends with a NUL, which does no harm to the others.
+  std::string bytes = image.bytes;
+  bytes.push_back('\0');
+  auto data = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+                                     /*isConstant=*/true, LLVM::Linkage::External, "shardc_device_image",
+                                     builder.getStringAttr(bytes));
+  data.setAlignment(64);
+  LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/true, LLVM::Linkage::External,
+                         "shardc_device_image_length", builder.getI64IntegerAttr(image.bytes.size()));
+}

@@ -1,0 +1,77 @@
+/*===- Emulated.h - What emulated kernels call --------------------*- C -*-===*\
+|*
+|* --spmd-emulate-nvvm turns a kernel into a function that does what one CUDA
+|* thread does. It reads who it is from its thread and calls what needs other
+|* threads. docs/Rationale/GPU.md section 5.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef SHARDRT_EMULATED_H
+#define SHARDRT_EMULATED_H
+
+#include "shardrt/shardrt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Device addresses differ from the host's by this bit: neither side can follow
+ * the other's. */
+#define SHARDRT_EMULATED_TAG (INT64_C(1) << 62)
+
+/** One CUDA thread. Kernels read the first fields; the compiler knows their
+ * offsets. */
+typedef struct shardrt_emulated_thread {
+  int32_t thread[3];
+  int32_t block[3];
+  int32_t block_dim[3];
+  int32_t grid_dim[3];
+  char *shared; /**< the block's shared memory */
+  void *owner;  /**< the emulator's own */
+} shardrt_emulated_thread;
+
+/** A kernel: the thread, and its arguments of 8 bytes each. */
+typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
+                                        const int64_t *arguments);
+
+/** Flags of a kernel in shardc_kernel_traits. */
+enum shardrt_emulated_flags {
+  SHARDRT_EMULATED_MEETS = 1 /**< has barriers or shuffles, or is checked */
+};
+
+/** __syncthreads: returns when all threads of the block are here. `place` is the
+ * number of the op in the program, `where` its source line, for reports. */
+SHARDRT_EXPORT void shardrt_emulated_barrier(shardrt_emulated_thread *thread,
+                                             int32_t place, const char *where);
+/** __syncwarp of the lanes in `mask`. */
+SHARDRT_EXPORT void shardrt_emulated_warp_barrier(
+    shardrt_emulated_thread *thread, int32_t mask, int32_t place,
+    const char *where);
+
+enum shardrt_emulated_shuffle_kind {
+  SHARDRT_SHUFFLE_IDX = 0,
+  SHARDRT_SHUFFLE_UP = 1,
+  SHARDRT_SHUFFLE_DOWN = 2,
+  SHARDRT_SHUFFLE_BFLY = 3
+};
+/** shfl.sync: 32 bits of another lane, chosen as PTX does by `lane` and
+ * `clamp` (segment mask and limit). The upper half of the result is 1 where the lane was in
+ * range. */
+SHARDRT_EXPORT int64_t shardrt_emulated_shuffle(
+    shardrt_emulated_thread *thread, int32_t mask, int32_t value, int32_t lane,
+    int32_t clamp, int32_t kind, int32_t place, const char *where);
+
+/** The host's address of `bytes` bytes of device memory at `address`, which
+ * must lie in one allocation. */
+SHARDRT_EXPORT void *shardrt_emulated_global(shardrt_emulated_thread *thread,
+                                             void *address, int64_t bytes,
+                                             int32_t writes, const char *where);
+/** Notes an access to the block's shared memory: races and bounds. */
+SHARDRT_EXPORT void shardrt_emulated_shared(shardrt_emulated_thread *thread,
+                                            void *address, int64_t bytes,
+                                            int32_t writes, const char *where);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* SHARDRT_EMULATED_H */

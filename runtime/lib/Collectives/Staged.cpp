@@ -1,0 +1,230 @@
+//===- Staged.cpp - Collectives on a device's buffers ---------------------===//
+
+#include "Collectives/Staged.h"
+#include <algorithm>
+#include <utility>
+
+using namespace shardrt;
+using shardc::Box;
+
+namespace {
+/// Host memory that holds a device's buffer for a while.
+class HostCopy {
+public:
+  /// Memory of `bytes` bytes; check `ok()`.
+  HostCopy(shardrt_context &ctx, int64_t bytes)
+      : ctx(ctx), bytes(bytes), data(ctx.memory.allocate(bytes)) {
+    if (!data)
+      ctx.fail(SHARDRT_MEMORY, "no host memory for " + std::to_string(bytes) +
+                                   " bytes of a device's buffer");
+  }
+  ~HostCopy() { ctx.memory.release(data); }
+  HostCopy(const HostCopy &) = delete;
+  HostCopy &operator=(const HostCopy &) = delete;
+
+  void *get() const { return data; }
+  /// Lets go of the memory: its owner is someone else.
+  void *take() { return std::exchange(data, nullptr); }
+
+  bool from(const void *device) {
+    if (!data)
+      return false;
+    if (bytes <= 0)
+      return true;
+    if (device && ctx.device->download(data, device, bytes))
+      return true;
+    return fail(device);
+  }
+  bool to(void *device) {
+    if (bytes <= 0)
+      return true;
+    if (device && ctx.device->upload(device, data, bytes))
+      return true;
+    return fail(device);
+  }
+
+private:
+  bool fail(const void *device) {
+    if (device)
+      ctx.fail(ctx.device->status, ctx.device->error);
+    else
+      ctx.fail(SHARDRT_USAGE, "a collective's buffer is NULL");
+    return false;
+  }
+
+  shardrt_context &ctx;
+  int64_t bytes;
+  void *data;
+};
+} // namespace
+
+/// The element at `device`, NULL for none.
+static bool readFill(shardrt_context &ctx, const void *device, int64_t bytes,
+                     std::byte (&room)[16], const void *&fill) {
+  fill = nullptr;
+  if (!device)
+    return true;
+  fill = room;
+  if (ctx.device->download(room, device, bytes))
+    return true;
+  ctx.fail(ctx.device->status, ctx.device->error);
+  return false;
+}
+
+int staged::runExchange(shardrt_context &ctx, int64_t site, const void *src,
+                        void *dst, const void *fill) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan)
+    return ctx.comm->status();
+  std::byte room[16];
+  const void *element;
+  HostCopy from(ctx, plan->srcBytes);
+  if (!from.from(src) ||
+      !readFill(ctx, fill, plan->elementBytes, room, element))
+    return ctx.comm->status();
+  if (plan->inPlace) {
+    if (src != dst)
+      return ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) +
+                                         ": exchanges in place, but source and "
+                                         "destination are two buffers");
+    int status =
+        shardrt::runExchange(ctx, site, from.get(), from.get(), element);
+    return status || from.to(dst) ? status : ctx.comm->status();
+  }
+  HostCopy to(ctx, plan->dstBytes);
+  if (!to.get())
+    return ctx.comm->status();
+  int status = shardrt::runExchange(ctx, site, from.get(), to.get(), element);
+  return status || to.to(dst) ? status : ctx.comm->status();
+}
+
+int64_t staged::startExchange(shardrt_context &ctx, int64_t site,
+                              const void *src) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan)
+    return 0;
+  HostCopy from(ctx, plan->srcBytes);
+  if (!from.from(src))
+    return 0;
+  int64_t token = shardrt::startExchange(ctx, site, from.get());
+  // Until the wait; after a failure it goes with the step's memory.
+  void *kept = from.take();
+  if (token > 0)
+    ctx.pending[token - 1].staged = kept;
+  return token;
+}
+
+int staged::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
+                         const void *fill) {
+  if (int status = ctx.comm->status())
+    return status;
+  if (token < 1 || token > ctx.maxPending || !ctx.pending[token - 1].used)
+    return shardrt::waitExchange(ctx, token, dst, fill);
+  int64_t site = ctx.pending[token - 1].ticket.call.site;
+  void *src = ctx.pending[token - 1].staged;
+  const SitePlan &plan = ctx.plans[site];
+  std::byte room[16];
+  const void *element;
+  HostCopy to(ctx, plan.dstBytes);
+  if (!to.get() || !readFill(ctx, fill, plan.elementBytes, room, element))
+    return ctx.comm->status();
+  void *target = plan.inPlace ? src : to.get();
+  int status = shardrt::waitExchange(ctx, token, target, element);
+  if (!status && plan.dstBytes > 0 &&
+      !ctx.device->upload(dst, target, plan.dstBytes))
+    status = ctx.fail(ctx.device->status, ctx.device->error);
+  if (!status)
+    ctx.memory.release(src);
+  return status;
+}
+
+int staged::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
+                         void *dst, int64_t count) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
+  if (!plan)
+    return ctx.comm->status();
+  if (count < 0 || count > (int64_t(1) << 48))
+    return shardrt::runAllReduce(ctx, site, src, dst, count);
+  HostCopy data(ctx, count * plan->elementBytes);
+  if (!data.from(src))
+    return ctx.comm->status();
+  int status = shardrt::runAllReduce(ctx, site, data.get(), data.get(), count);
+  return status || data.to(dst) ? status : ctx.comm->status();
+}
+
+int staged::runReduceScatter(shardrt_context &ctx, int64_t site,
+                             const void *src, void *dst) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
+  if (!plan)
+    return ctx.comm->status();
+  HostCopy from(ctx, plan->srcBytes), to(ctx, plan->dstBytes);
+  if (!to.get() || !from.from(src))
+    return ctx.comm->status();
+  int status = shardrt::runReduceScatter(ctx, site, from.get(), to.get());
+  return status || to.to(dst) ? status : ctx.comm->status();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+int64_t staged::planRows(shardrt_context &ctx, int64_t site,
+                         const void *indices) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::RowPlan);
+  if (!plan)
+    return 0;
+  HostCopy from(ctx, plan->srcBytes);
+  return from.from(indices) ? shardrt::planRows(ctx, site, from.get()) : 0;
+}
+
+/// Bytes of all rows that plan `handle` has positions for, in the tensor of
+/// `site`; -1 where there is no such plan.
+static int64_t rowBytes(shardrt_context &ctx, int64_t site, int64_t handle) {
+  if (handle < 1 || handle > static_cast<int64_t>(ctx.rowPlans.size()) ||
+      !ctx.rowPlans[handle - 1].isBuilt)
+    return -1;
+  const Site &info = ctx.program->table.sites[site];
+  auto rowDims = static_cast<int64_t>(
+      ctx.program->table.sites[handle - 1].rows.dims.size());
+  int64_t bytes =
+      ctx.plans[site].elementBytes * ctx.rowPlans[handle - 1].positions;
+  Box box = shardc::ownedBox(info.exchange, ctx.rank);
+  for (int64_t dim = 0; dim < static_cast<int64_t>(box.size()); ++dim)
+    if (dim < info.rows.first || dim >= info.rows.first + rowDims)
+      bytes *= std::max<int64_t>(box[dim].size(), 0);
+  return bytes;
+}
+
+int staged::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
+                       const void *src, void *dst) {
+  const SitePlan *plan = nullptr;
+  int64_t bytes = 0;
+  if (ctx.comm->status() ||
+      !(plan = findPlan(ctx, site, SiteKind::GatherRows)))
+    return ctx.comm->status();
+  if ((bytes = rowBytes(ctx, site, handle)) < 0)
+    return shardrt::gatherRows(ctx, site, handle, nullptr, nullptr);
+  HostCopy from(ctx, plan->srcBytes), to(ctx, bytes);
+  if (!to.get() || !from.from(src))
+    return ctx.comm->status();
+  int status =
+      shardrt::gatherRows(ctx, site, handle, from.get(), to.get());
+  return status || to.to(dst) ? status : ctx.comm->status();
+}
+
+int staged::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
+                        const void *updates, void *dst) {
+  const SitePlan *plan = nullptr;
+  int64_t bytes = 0;
+  if (ctx.comm->status() ||
+      !(plan = findPlan(ctx, site, SiteKind::ScatterRows)))
+    return ctx.comm->status();
+  if ((bytes = rowBytes(ctx, site, handle)) < 0)
+    return shardrt::scatterRows(ctx, site, handle, nullptr, nullptr);
+  HostCopy from(ctx, bytes), to(ctx, plan->srcBytes);
+  if (!from.from(updates) || !to.from(dst))
+    return ctx.comm->status();
+  int status =
+      shardrt::scatterRows(ctx, site, handle, from.get(), to.get());
+  return status || to.to(dst) ? status : ctx.comm->status();
+}

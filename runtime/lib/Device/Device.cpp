@@ -1,0 +1,157 @@
+//===- Device.cpp - What all devices share --------------------------------===//
+
+#include "Device/Device.h"
+#include "Device/Cuda/CudaDevice.h"
+#include "Device/Emulated/EmulatedDevice.h"
+#include <algorithm>
+
+using namespace shardrt;
+
+static constexpr int64_t largest = int64_t(1) << 47;
+
+std::string DeviceCode::describe(int64_t kernel) const {
+  if (kernel < 0 || kernel >= static_cast<int64_t>(kernels.size()))
+    return "kernel " + std::to_string(kernel);
+  std::string text = "kernel '" + std::string(kernels[kernel].name) + "'";
+  if (*kernels[kernel].location)
+    text += " (" + std::string(kernels[kernel].location) + ")";
+  return text;
+}
+
+std::unique_ptr<Device> shardrt::openDevice(const DeviceCode &code,
+                                            int64_t rank, int64_t numRanks,
+                                            int &status, std::string &error) {
+  if (code.functions)
+    return std::make_unique<EmulatedDevice>(code);
+  return openCudaDevice(code, rank, numRanks, status, error);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+DeviceMemory::~DeviceMemory() {
+  device.release(arenaData);
+  for (auto [memory, bytes] : live)
+    device.release(memory);
+  for (auto [bytes, memory] : idle)
+    device.release(memory);
+  for (const Place &place : places)
+    device.release(place.device);
+  for (auto [host, memory] : constants)
+    device.release(memory);
+}
+
+void *DeviceMemory::get(int64_t bytes) {
+  if (bytes < 0 || bytes > largest)
+    return nullptr;
+  bytes = std::max<int64_t>(bytes, 1);
+  void *memory = device.allocate(bytes);
+  if (memory) {
+    held += bytes;
+    peak = std::max(peak, held);
+  }
+  return memory;
+}
+
+void *DeviceMemory::arena(int64_t bytes) {
+  bytes = std::max<int64_t>(bytes, 1);
+  if (bytes <= arenaBytes)
+    return arenaData;
+  // Freed first: the two need not fit into memory together.
+  device.release(arenaData);
+  held -= arenaBytes;
+  arenaData = get(bytes);
+  arenaBytes = arenaData ? bytes : 0;
+  return arenaData;
+}
+
+void *DeviceMemory::allocate(int64_t bytes) {
+  // The smallest that fits, unless it is much too large.
+  auto found = idle.lower_bound(bytes);
+  if (found != idle.end() && found->first <= 2 * bytes + 4096) {
+    auto [size, memory] = *found;
+    idle.erase(found);
+    live.emplace(memory, size);
+    return memory;
+  }
+  void *memory = get(bytes);
+  if (memory)
+    live.emplace(memory, std::max<int64_t>(bytes, 1));
+  return memory;
+}
+
+void DeviceMemory::release(void *buffer) {
+  auto found = live.find(buffer);
+  if (found == live.end())
+    return;
+  idle.emplace(found->second, buffer);
+  live.erase(found);
+}
+
+void DeviceMemory::releaseAll() {
+  for (auto [memory, bytes] : live)
+    idle.emplace(bytes, memory);
+  live.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments, results, constants
+//===----------------------------------------------------------------------===//
+
+void DeviceMemory::beginStep(bool first, bool last) {
+  isFirst = first;
+  isLast = last;
+  nextPlace = 0;
+}
+
+void *DeviceMemory::stage(void *host, int64_t bytes, bool isOutput) {
+  if (nextPlace == places.size())
+    places.emplace_back();
+  Place &place = places[nextPlace++];
+  if (place.capacity < bytes || !place.device) {
+    device.release(place.device);
+    held -= place.capacity;
+    place = {};
+    place.device = get(bytes);
+    if (!place.device)
+      return nullptr;
+    place.capacity = std::max<int64_t>(bytes, 1);
+  }
+  place.bytes = bytes;
+  place.host = isOutput ? host : nullptr;
+  return place.device;
+}
+
+void *DeviceMemory::stageInput(const void *host, int64_t bytes) {
+  void *memory = stage(const_cast<void *>(host), bytes, /*isOutput=*/false);
+  if (memory && isFirst && bytes > 0 && !device.upload(memory, host, bytes))
+    return nullptr;
+  return memory;
+}
+
+void *DeviceMemory::stageOutput(void *host, int64_t bytes) {
+  return stage(host, bytes, /*isOutput=*/true);
+}
+
+bool DeviceMemory::downloadResults() {
+  if (!isLast)
+    return device.finish();
+  for (size_t i = 0; i < nextPlace; ++i)
+    if (places[i].host && places[i].bytes > 0 &&
+        !device.download(places[i].host, places[i].device, places[i].bytes))
+      return false;
+  return device.finish();
+}
+
+void *DeviceMemory::constant(const void *host, int64_t bytes) {
+  void *&memory = constants[host];
+  if (memory)
+    return memory;
+  memory = get(bytes);
+  if (memory && bytes > 0 && !device.upload(memory, host, bytes)) {
+    device.release(memory);
+    memory = nullptr;
+  }
+  return memory;
+}

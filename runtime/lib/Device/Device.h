@@ -1,0 +1,124 @@
+//===- Device.h - Memory and kernels of a rank's device ---------*- C++ -*-===//
+//
+// What a rank's program runs on where that is not the host itself. Work is done
+// in the order of calls; only download() and finish() wait for it. A device
+// belongs to the thread of its rank.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_DEVICE_DEVICE_H
+#define SHARDRT_DEVICE_DEVICE_H
+
+#include "shardrt/Emulated.h"
+#include "shardrt/shardrt.h"
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardrt {
+
+/// The kernels of a program, as its artifact holds them. What it points to lives
+/// as long as the artifact is loaded.
+struct DeviceCode {
+  struct Kernel {
+    int64_t threads = 0; ///< of a block
+    const char *name = "";
+    const char *location = ""; ///< of the op that it is made from; may be ""
+  };
+  std::vector<Kernel> kernels;
+  // For a CUDA device.
+  const void *image = nullptr; ///< fatbin, cubin or PTX (ended by NUL)
+  int64_t imageBytes = 0;
+  // For the emulated device.
+  const shardrt_emulated_kernel *functions = nullptr;
+  const int64_t *traits = nullptr; ///< per kernel: bytes of shared memory, flags
+
+  /// `kernel 'points_3' (model.py:12)`.
+  std::string describe(int64_t kernel) const;
+};
+
+/// Calls that return false, or NULL, have set `status` and `error`.
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// Memory aligned to 256 bytes; its contents are undefined.
+  virtual void *allocate(int64_t bytes) = 0;
+  virtual void release(void *memory) = 0;
+  virtual bool upload(void *device, const void *host, int64_t bytes) = 0;
+  virtual bool download(void *host, const void *device, int64_t bytes) = 0;
+  /// Starts `kernel` on a grid of blocks; `arguments` are copied.
+  virtual bool launch(int64_t kernel, const int64_t (&grid)[3],
+                      const int64_t *arguments, int64_t count) = 0;
+  /// Waits until all work is done.
+  virtual bool finish() = 0;
+
+  int status = SHARDRT_OK;
+  std::string error;
+
+protected:
+  bool fail(int why, std::string text) {
+    status = why;
+    error = std::move(text);
+    return false;
+  }
+};
+
+/// The device of `rank` for `code`; NULL with a reason.
+std::unique_ptr<Device> openDevice(const DeviceCode &code, int64_t rank,
+                                   int64_t numRanks, int &status,
+                                   std::string &error);
+
+/// A rank's arena and pool on its device, and where its arguments, results and
+/// constants are there. Cpu/Memory.h is the same for the host.
+class DeviceMemory {
+public:
+  explicit DeviceMemory(Device &device) : device(device) {}
+  DeviceMemory(const DeviceMemory &) = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+  ~DeviceMemory();
+
+  /// NULL if it cannot be had.
+  void *arena(int64_t bytes);
+  void *allocate(int64_t bytes);
+  void release(void *buffer);
+  /// Takes back every buffer that was not released.
+  void releaseAll();
+  int64_t peakBytes() const { return peak; }
+
+  /// A step begins. In the first of a run arguments are uploaded, in the last
+  /// results are downloaded.
+  void beginStep(bool first, bool last);
+  void *stageInput(const void *host, int64_t bytes);
+  void *stageOutput(void *host, int64_t bytes);
+  bool downloadResults();
+  /// The device's copy of a constant, made once.
+  void *constant(const void *host, int64_t bytes);
+
+private:
+  struct Place {
+    void *device = nullptr;
+    int64_t capacity = 0;
+    int64_t bytes = 0;    ///< asked for
+    void *host = nullptr; ///< of a result
+  };
+  void *get(int64_t bytes);
+  void *stage(void *host, int64_t bytes, bool isOutput);
+
+  Device &device;
+  void *arenaData = nullptr;
+  int64_t arenaBytes = 0;
+  std::map<void *, int64_t> live;
+  std::multimap<int64_t, void *> idle; ///< by size
+  std::vector<Place> places;           ///< arguments, results, in order of calls
+  size_t nextPlace = 0;
+  bool isFirst = true, isLast = true;
+  std::map<const void *, void *> constants;
+  int64_t held = 0, peak = 0;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_DEVICE_DEVICE_H

@@ -1,0 +1,454 @@
+//===- Block.cpp - The threads of one emulated block ----------------------===//
+
+#include "Device/Emulated/Block.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace shardrt;
+
+static constexpr int32_t warpSize = 32;
+
+bool Allocations::contains(uintptr_t begin, int64_t bytes) const {
+  auto after = ranges.upper_bound(begin);
+  if (after == ranges.begin())
+    return false;
+  auto [from, size] = *std::prev(after);
+  return begin + static_cast<uint64_t>(bytes) <= from + static_cast<uint64_t>(size);
+}
+
+BlockRunner::~BlockRunner() = default;
+
+uint64_t BlockRunner::next() {
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static std::string lineOf(const char *where) {
+  return where ? std::string(" at ") + where : std::string();
+}
+
+std::string BlockRunner::describe(const Lane &lane) const {
+  return "thread " + std::to_string(lane.number) + " of block " +
+         std::to_string(lane.thread.block[0]);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+void BlockRunner::prepare(int32_t threads, int64_t sharedBytes) {
+  while (static_cast<int32_t>(lanes.size()) < threads) {
+    auto lane = std::make_unique<Lane>();
+    lane->runner = this;
+    lane->number = static_cast<int32_t>(lanes.size());
+    lanes.push_back(std::move(lane));
+  }
+  live = threads;
+  if (static_cast<int64_t>(sharedMemory.size()) < sharedBytes + 16)
+    sharedMemory.resize(sharedBytes + 16);
+  if (static_cast<int64_t>(cells.size()) < sharedBytes)
+    cells.resize(sharedBytes);
+}
+
+/// The block's memory, 16-byte aligned.
+static char *alignedData(std::vector<char> &memory) {
+  auto address = reinterpret_cast<uintptr_t>(memory.data());
+  return memory.data() + (-address & 15);
+}
+
+bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
+  now = &launch;
+  memory = &allocations;
+  failed = false;
+  error.clear();
+  knownBegin = knownEnd = 0;
+  prepare(launch.threads, launch.sharedBytes);
+  for (int32_t i = 0; i < live; ++i) {
+    shardrt_emulated_thread &thread = lanes[i]->thread;
+    thread = {};
+    thread.thread[0] = i;
+    thread.block_dim[0] = launch.threads;
+    thread.block_dim[1] = thread.block_dim[2] = 1;
+    std::copy(launch.grid, launch.grid + 3, thread.grid_dim);
+    thread.shared = alignedData(sharedMemory);
+    thread.owner = lanes[i].get();
+  }
+  for (int32_t z = 0; z < launch.grid[2]; ++z)
+    for (int32_t y = 0; y < launch.grid[1]; ++y)
+      for (int32_t x = 0; x < launch.grid[0]; ++x) {
+        for (int32_t i = 0; i < live; ++i) {
+          int32_t *block = lanes[i]->thread.block;
+          block[0] = x, block[1] = y, block[2] = z;
+        }
+        if (!(launch.meets ? runFibers(x) : runPlain(x)))
+          return false;
+      }
+  return true;
+}
+
+bool BlockRunner::runPlain(int32_t) {
+  for (int32_t i = 0; i < live; ++i)
+    now->kernel(&lanes[i]->thread, now->arguments);
+  return true;
+}
+
+/// What a fiber does.
+static void beginLane(void *argument) {
+  auto &lane = *static_cast<Lane *>(argument);
+  lane.runner->runKernel(lane);
+}
+
+void BlockRunner::runKernel(Lane &lane) {
+  now->kernel(&lane.thread, now->arguments);
+  lane.state = Lane::State::Done;
+  switchContext(lane.fiber.context, scheduler);
+}
+
+void BlockRunner::resume(Lane &lane) {
+  switchContext(scheduler, lane.fiber.context);
+}
+
+void BlockRunner::suspend(Lane &lane) {
+  switchContext(lane.fiber.context, scheduler);
+}
+
+bool BlockRunner::runFibers(int32_t) {
+  // What was never written is no number.
+  std::memset(sharedMemory.data(), 0xff, sharedMemory.size());
+  std::fill(cells.begin(), cells.end(), Cell{});
+  epoch = 1;
+  warpEpochs.assign((live + warpSize - 1) / warpSize, 1);
+  for (int32_t i = 0; i < live; ++i) {
+    lanes[i]->state = Lane::State::Ready;
+    if (!lanes[i]->fiber.start(&beginLane, lanes[i].get())) {
+      error = "no memory for the stacks of a block's threads";
+      return false;
+    }
+  }
+  int32_t warps = static_cast<int32_t>(warpEpochs.size());
+  std::vector<int32_t> order(live);
+  for (int32_t i = 0; i < live; ++i)
+    order[i] = i;
+  while (!failed) {
+    bool moved = false;
+    auto turn = [&](int32_t i) {
+      if (failed || lanes[i]->state != Lane::State::Ready)
+        return false;
+      resume(*lanes[i]);
+      moved = true;
+      return true;
+    };
+    switch (schedule) {
+    case Schedule::RoundRobin:
+      for (int32_t i = 0; i < live; ++i)
+        turn(i);
+      break;
+    case Schedule::RunAhead:
+      for (int32_t w = 0; w < warps; ++w)
+        for (bool again = true; again && !failed;) {
+          again = false;
+          for (int32_t i = w * warpSize; i < std::min(live, (w + 1) * warpSize); ++i)
+            again |= turn(i);
+        }
+      break;
+    case Schedule::Random:
+      for (int32_t i = live; i > 1; --i)
+        std::swap(order[i - 1], order[next() % i]);
+      for (int32_t i : order)
+        turn(i);
+      break;
+    }
+    if (failed || moved)
+      continue;
+    if (tryBarrier())
+      continue;
+    bool done = std::all_of(lanes.begin(), lanes.begin() + live, [](auto &lane) {
+      return lane->state == Lane::State::Done;
+    });
+    if (done)
+      return true;
+    if (!failed) {
+      error = describeStuck();
+      return false;
+    }
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Meetings
+//===----------------------------------------------------------------------===//
+
+/// Lets the block go on if all threads that have not ended are at one barrier.
+bool BlockRunner::tryBarrier() {
+  const Lane *first = nullptr;
+  for (int32_t i = 0; i < live; ++i) {
+    const Lane &lane = *lanes[i];
+    if (lane.state == Lane::State::Done)
+      continue;
+    if (lane.state != Lane::State::AtBarrier)
+      return false;
+    if (!first)
+      first = &lane;
+    if (lane.place != first->place) {
+      error = "barriers diverge: " + describe(*first) + " waits" +
+              lineOf(first->where) + " (barrier " +
+              std::to_string(first->place) + "), " + describe(lane) + lineOf(lane.where) +
+              " (barrier " + std::to_string(lane.place) + ")";
+      failed = true;
+      return false;
+    }
+  }
+  if (!first)
+    return false;
+  // Threads that have ended do not count on a GPU, but whoever leaves early out
+  // of a loop with a barrier did not mean to.
+  for (int32_t i = 0; i < live; ++i)
+    if (lanes[i]->state == Lane::State::AtBarrier)
+      lanes[i]->state = Lane::State::Ready;
+  ++epoch;
+  return true;
+}
+
+void BlockRunner::barrier(Lane &lane, int32_t place, const char *where) {
+  lane.state = Lane::State::AtBarrier;
+  lane.place = place;
+  lane.where = where;
+  suspend(lane);
+}
+
+/// The lane of its warp that lane `me` takes a value from, as PTX defines
+/// shfl.sync; false if that is out of its range.
+static bool sourceOf(const Lane &lane, int32_t me, int32_t &source) {
+  int32_t limit = lane.clamp & 31, segment = lane.clamp >> 8 & 31;
+  int32_t by = lane.from & 31;
+  int32_t most = (me & segment) | (limit & ~segment);
+  switch (lane.kind) {
+  case SHARDRT_SHUFFLE_UP:
+    source = me - by;
+    return source >= most;
+  case SHARDRT_SHUFFLE_DOWN:
+    source = me + by;
+    return source <= most;
+  case SHARDRT_SHUFFLE_BFLY:
+    source = me ^ by;
+    return source <= most;
+  default:
+    source = (me & segment) | (by & ~segment);
+    return source <= most;
+  }
+}
+
+/// Carries out the meeting of a warp's lanes once the last of them has come.
+bool BlockRunner::tryWarp(Lane &last) {
+  int32_t first = last.number / warpSize * warpSize;
+  int32_t size = std::min(warpSize, live - first);
+  for (int32_t i = 0; i < size; ++i) {
+    if (!(last.mask >> i & 1))
+      continue;
+    Lane &lane = *lanes[first + i];
+    if (lane.state == Lane::State::Done) {
+      fail(last, describe(last) + " waits" + lineOf(last.where) + " for " +
+                     describe(lane) + ", which has ended");
+      return false;
+    }
+    if (lane.state != Lane::State::AtWarp)
+      return false;
+    if (lane.place != last.place || lane.mask != last.mask) {
+      fail(last, "lanes of a warp meet in different places: " + describe(last) +
+                     lineOf(last.where) + ", " + describe(lane) + lineOf(lane.where));
+      return false;
+    }
+  }
+  for (int32_t i = 0; i < size; ++i) {
+    if (!(last.mask >> i & 1))
+      continue;
+    Lane &lane = *lanes[first + i];
+    if (!lane.shuffles)
+      continue;
+    int32_t source = 0;
+    bool valid = sourceOf(lane, i, source);
+    if (valid && (source < 0 || source >= size || !(last.mask >> source & 1))) {
+      fail(last, describe(lane) + " takes the value of lane " + std::to_string(source) +
+                     ", which does not take part" + lineOf(lane.where));
+      return false;
+    }
+    if (!valid)
+      source = i;
+    lane.result = static_cast<uint32_t>(lanes[first + source]->value) | int64_t(valid) << 32;
+  }
+  for (int32_t i = 0; i < size; ++i)
+    if (last.mask >> i & 1)
+      lanes[first + i]->state = Lane::State::Ready;
+  ++warpEpochs[first / warpSize];
+  return true;
+}
+
+int64_t BlockRunner::meetWarp(Lane &lane) {
+  int32_t first = lane.number / warpSize * warpSize;
+  int32_t size = std::min(warpSize, live - first);
+  uint32_t inBlock = size == 32 ? ~0u : (1u << size) - 1;
+  lane.mask &= inBlock;
+  if (!(lane.mask >> (lane.number - first) & 1))
+    fail(lane, describe(lane) + " is not in the mask of lanes that meet" + lineOf(lane.where));
+  lane.state = Lane::State::AtWarp;
+  tryWarp(lane);
+  if (lane.state == Lane::State::AtWarp)
+    suspend(lane);
+  return lane.result;
+}
+
+std::string BlockRunner::describeStuck() const {
+  std::string text = "threads wait for one another for ever:";
+  int32_t shown = 0;
+  for (int32_t i = 0; i < live && shown < 4; ++i) {
+    const Lane &lane = *lanes[i];
+    if (lane.state == Lane::State::Done)
+      continue;
+    text += (shown++ ? "; " : " ") + describe(lane) +
+            (lane.state == Lane::State::AtBarrier ? " at a barrier" : " in a meeting of its warp") +
+            lineOf(lane.where);
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+void BlockRunner::fail(Lane &lane, const std::string &text) {
+  if (!failed)
+    error = text;
+  failed = true;
+  lane.state = Lane::State::Done;
+  // The stack is given up: nothing on it owns anything.
+  suspend(lane);
+}
+
+void *BlockRunner::global(Lane &lane, void *address, int64_t bytes, bool writes,
+                          const char *where) {
+  auto tagged = static_cast<int64_t>(reinterpret_cast<uintptr_t>(address));
+  auto host = static_cast<uintptr_t>(tagged ^ SHARDRT_EMULATED_TAG);
+  if (host >= knownBegin && host + bytes <= knownEnd)
+    return reinterpret_cast<void *>(host);
+  const char *verb = writes ? " writes " : " reads ";
+  if (!(tagged & SHARDRT_EMULATED_TAG))
+    fail(lane, describe(lane) + verb + "memory of the host" + lineOf(where));
+  if (!memory->contains(host, bytes))
+    fail(lane, describe(lane) + verb + std::to_string(bytes) +
+                   " bytes outside all device buffers" + lineOf(where));
+  auto [begin, size] = *std::prev(memory->ranges.upper_bound(host));
+  knownBegin = begin;
+  knownEnd = begin + size;
+  return reinterpret_cast<void *>(host);
+}
+
+void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
+                         const char *where) {
+  int64_t offset = address - lane.thread.shared;
+  if (offset < 0 || offset + bytes > now->sharedBytes)
+    fail(lane, describe(lane) + (writes ? " writes " : " reads ") +
+                   std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+                   " of " + std::to_string(now->sharedBytes) + " of shared memory" + lineOf(where));
+  uint32_t warpEpoch = warpEpochs[lane.number / warpSize];
+  // Since they last met, in the block or, within a warp, there.
+  auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who) {
+    return thenEpoch == epoch && who != lane.number &&
+           (who / warpSize != lane.number / warpSize || thenWarp == warpEpoch);
+  };
+  auto race = [&](const char *then, int32_t who, const char *line) {
+    fail(lane, std::string("race on shared memory: byte ") + std::to_string(offset) + " is " +
+                   (writes ? "written" : "read") + " by " + describe(lane) + lineOf(where) + " and " +
+                   then + " by thread " + std::to_string(who) + lineOf(line) +
+                   " without a barrier between");
+  };
+  for (int64_t i = offset; i < offset + bytes; ++i) {
+    Cell &cell = cells[i];
+    if (clashes(cell.writeEpoch, cell.writeWarpEpoch, cell.writer))
+      race("written", cell.writer, cell.writeWhere);
+    if (writes) {
+      bool sameWarp = cell.reader / warpSize == lane.number / warpSize;
+      if (cell.readEpoch == epoch &&
+          (cell.manyWarps ||
+           (sameWarp && cell.manyLanes && cell.readWarpEpoch == warpEpoch)))
+        race("read", cell.reader, cell.readWhere);
+      if (clashes(cell.readEpoch, cell.readWarpEpoch, cell.reader))
+        race("read", cell.reader, cell.readWhere);
+      cell.writeEpoch = epoch;
+      cell.writeWarpEpoch = warpEpoch;
+      cell.writer = lane.number;
+      cell.writeWhere = where;
+      continue;
+    }
+    bool sameWarp = cell.reader / warpSize == lane.number / warpSize;
+    bool sameEpoch = cell.readEpoch == epoch;
+    cell.manyWarps = sameEpoch && (cell.manyWarps || !sameWarp);
+    cell.manyLanes = sameEpoch && sameWarp && cell.readWarpEpoch == warpEpoch &&
+                     (cell.manyLanes || cell.reader != lane.number);
+    cell.readEpoch = epoch;
+    cell.readWarpEpoch = warpEpoch;
+    cell.reader = lane.number;
+    cell.readWhere = where;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What kernels call
+//===----------------------------------------------------------------------===//
+
+static Lane &laneOf(shardrt_emulated_thread *thread) {
+  return *static_cast<Lane *>(thread->owner);
+}
+
+extern "C" {
+
+void shardrt_emulated_barrier(shardrt_emulated_thread *thread, int32_t place,
+                              const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->barrier(lane, place, where);
+}
+
+void shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread,
+                                   int32_t mask, int32_t place,
+                                   const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.mask = static_cast<uint32_t>(mask);
+  lane.place = place;
+  lane.where = where;
+  lane.shuffles = false;
+  lane.runner->meetWarp(lane);
+}
+
+int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,
+                                 int32_t value, int32_t from, int32_t clamp,
+                                 int32_t kind, int32_t place,
+                                 const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.mask = static_cast<uint32_t>(mask);
+  lane.place = place;
+  lane.where = where;
+  lane.shuffles = true;
+  lane.value = value;
+  lane.from = from;
+  lane.clamp = clamp;
+  lane.kind = kind;
+  return lane.runner->meetWarp(lane);
+}
+
+void *shardrt_emulated_global(shardrt_emulated_thread *thread, void *address,
+                              int64_t bytes, int32_t writes,
+                              const char *where) {
+  Lane &lane = laneOf(thread);
+  return lane.runner->global(lane, address, bytes, writes != 0, where);
+}
+
+void shardrt_emulated_shared(shardrt_emulated_thread *thread, void *address,
+                             int64_t bytes, int32_t writes, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->shared(lane, static_cast<char *>(address), bytes, writes != 0,
+                      where);
+}
+
+} // extern "C"

@@ -1,0 +1,86 @@
+//===- EmulatedDevice.cpp - Kernels on the host ---------------------------===//
+
+#include "Device/Emulated/EmulatedDevice.h"
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+using namespace shardrt;
+
+static constexpr int64_t alignment = 256;
+
+static void *toDevice(void *host) {
+  auto bits = static_cast<int64_t>(reinterpret_cast<uintptr_t>(host));
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(bits ^ SHARDRT_EMULATED_TAG));
+}
+static char *toHost(const void *device) {
+  return static_cast<char *>(toDevice(const_cast<void *>(device)));
+}
+
+EmulatedDevice::~EmulatedDevice() {
+  for (auto [address, bytes] : allocations.ranges)
+    std::free(reinterpret_cast<void *>(address));
+}
+
+void *EmulatedDevice::allocate(int64_t bytes) {
+  int64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void *memory = std::aligned_alloc(alignment, rounded);
+  if (!memory) {
+    fail(SHARDRT_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
+    return nullptr;
+  }
+  // What was never written is no number.
+  std::memset(memory, 0xff, rounded);
+  allocations.add(reinterpret_cast<uintptr_t>(memory), bytes);
+  return toDevice(memory);
+}
+
+void EmulatedDevice::release(void *memory) {
+  if (memory && allocations.remove(reinterpret_cast<uintptr_t>(toHost(memory))))
+    std::free(toHost(memory));
+}
+
+bool EmulatedDevice::contains(const void *device, int64_t bytes,
+                              const char *what) {
+  if (allocations.contains(reinterpret_cast<uintptr_t>(toHost(device)), bytes))
+    return true;
+  return fail(SHARDRT_USAGE, std::string(what) + " " + std::to_string(bytes) +
+                                 " bytes outside all device buffers");
+}
+
+bool EmulatedDevice::upload(void *device, const void *host, int64_t bytes) {
+  if (!contains(device, bytes, "copies to"))
+    return false;
+  std::memcpy(toHost(device), host, bytes);
+  return true;
+}
+
+bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
+  if (!contains(device, bytes, "copies from"))
+    return false;
+  std::memcpy(host, toHost(device), bytes);
+  return true;
+}
+
+bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
+                            const int64_t *arguments, int64_t) {
+  BlockRunner::Launch launch;
+  launch.kernel = code.functions[kernel];
+  launch.arguments = arguments;
+  launch.threads = static_cast<int32_t>(code.kernels[kernel].threads);
+  launch.sharedBytes = code.traits[2 * kernel];
+  launch.meets = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_MEETS;
+  for (int i = 0; i < 3; ++i) {
+    // What a GPU takes.
+    int64_t limit = i == 0 ? INT_MAX : 65535;
+    if (grid[i] > limit)
+      return fail(SHARDRT_USAGE, code.describe(kernel) + ": a grid of " +
+                                     std::to_string(grid[i]) +
+                                     " blocks, at most " + std::to_string(limit) +
+                                     " are possible");
+    launch.grid[i] = static_cast<int32_t>(grid[i]);
+  }
+  if (runner.run(launch, allocations))
+    return true;
+  return fail(SHARDRT_REFUSED, code.describe(kernel) + ": " + runner.error);
+}

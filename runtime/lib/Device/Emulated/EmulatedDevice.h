@@ -1,0 +1,38 @@
+//===- EmulatedDevice.h - Kernels on the host -------------------*- C++ -*-===//
+//
+// A device whose kernels are host functions (shardrt/Emulated.h). Its memory is
+// the host's, at addresses that carry a tag.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_DEVICE_EMULATED_EMULATEDDEVICE_H
+#define SHARDRT_DEVICE_EMULATED_EMULATEDDEVICE_H
+
+#include "Device/Device.h"
+#include "Device/Emulated/Block.h"
+
+namespace shardrt {
+
+class EmulatedDevice final : public Device {
+public:
+  explicit EmulatedDevice(const DeviceCode &code) : code(code) {}
+  ~EmulatedDevice() override;
+
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+  bool upload(void *device, const void *host, int64_t bytes) override;
+  bool download(void *host, const void *device, int64_t bytes) override;
+  bool launch(int64_t kernel, const int64_t (&grid)[3],
+              const int64_t *arguments, int64_t count) override;
+  bool finish() override { return true; }
+
+private:
+  bool contains(const void *device, int64_t bytes, const char *what);
+
+  const DeviceCode &code;
+  Allocations allocations;
+  BlockRunner runner;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_DEVICE_EMULATED_EMULATEDDEVICE_H

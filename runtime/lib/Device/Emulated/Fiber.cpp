@@ -1,0 +1,116 @@
+//===- Fiber.cpp - Stacks that one thread switches between ----------------===//
+
+#include "Device/Emulated/Fiber.h"
+#include <cstdint>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace shardrt;
+
+static constexpr size_t stackBytes = 64 << 10;
+
+Fiber::~Fiber() {
+  if (stack)
+    munmap(stack, bytes);
+}
+
+static char *mapStack(size_t &bytes) {
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  bytes = stackBytes + page;
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  mprotect(memory, page, PROT_NONE);
+  return static_cast<char *>(memory);
+}
+
+#ifdef __x86_64__
+
+// Saves what the System V ABI says a call keeps, changes stacks, restores.
+asm(R"(
+.text
+.p2align 4
+.type shardrt_switch_stack,@function
+shardrt_switch_stack:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  retq
+.size shardrt_switch_stack, .-shardrt_switch_stack
+.p2align 4
+.type shardrt_begin_stack,@function
+shardrt_begin_stack:
+  movq %r12, %rdi
+  callq *%rbx
+  ud2
+.size shardrt_begin_stack, .-shardrt_begin_stack
+)");
+extern "C" {
+void shardrt_switch_stack(void **from, void *to)
+    __attribute__((visibility("hidden")));
+void shardrt_begin_stack(void) __attribute__((visibility("hidden")));
+}
+
+void shardrt::switchContext(Context &from, Context &to) {
+  shardrt_switch_stack(&from.stackPointer, to.stackPointer);
+}
+
+bool Fiber::start(void (*entry)(void *), void *argument) {
+  if (!stack && !(stack = mapStack(bytes)))
+    return false;
+  // As shardrt_switch_stack leaves a stack: six registers and where to go on. A
+  // call finds the stack 16-byte aligned.
+  auto top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t(15);
+  auto *slots = reinterpret_cast<void **>(top) - 9;
+  std::memset(slots, 0, 8 * sizeof(void *));
+  slots[3] = argument;                        // r12
+  slots[4] = reinterpret_cast<void *>(entry); // rbx
+  slots[6] = reinterpret_cast<void *>(&shardrt_begin_stack);
+  context.stackPointer = slots;
+  return true;
+}
+
+#else
+
+void shardrt::switchContext(Context &from, Context &to) {
+  swapcontext(&from.context, &to.context);
+}
+
+/// makecontext passes ints: the address comes in two halves.
+static void begin(unsigned high, unsigned low) {
+  auto *fiber = reinterpret_cast<Fiber *>(
+      static_cast<uintptr_t>(uint64_t(high) << 32 | low));
+  fiber->entry(fiber->argument);
+}
+
+bool Fiber::start(void (*newEntry)(void *), void *newArgument) {
+  if (!stack && !(stack = mapStack(bytes)))
+    return false;
+  entry = newEntry;
+  argument = newArgument;
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  getcontext(&context.context);
+  context.context.uc_stack.ss_sp = stack + page;
+  context.context.uc_stack.ss_size = bytes - page;
+  context.context.uc_link = nullptr;
+  auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(this));
+  makecontext(&context.context, reinterpret_cast<void (*)()>(&begin), 2,
+              static_cast<unsigned>(address >> 32),
+              static_cast<unsigned>(address));
+  return true;
+}
+
+#endif
