@@ -48,7 +48,8 @@ private:
   LogicalResult convertControlFlow(Operation &op);
   LogicalResult convertReshard(ReshardOp op);
   LogicalResult convertManual(ManualOp op);
-  Value tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims);
+  Value combinePartial(ReshardOp op);
+  Value tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExchange> dims);
 
   RankTables &tables;
   OpBuilder &builder;
@@ -67,14 +68,17 @@ Type Partitioner::localType(Value global) {
 
 /// Adds to the reasons of communication for `global`, made since `before`, which
 /// rule asked for it and which annotations would avoid it.
-static void explainCommunication(Operation &global, Block *block, Operation *before) {
+static void explainCommunication(Operation &global, const IRMapping &mapping, Block *block, Operation *before) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(global);
   for (Operation &op : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end())) {
     auto communication = dyn_cast<CommunicationOpInterface>(op);
     auto reason = op.getAttrOfType<StringAttr>("reason");
     if (!communication || !reason)
       continue;
-    Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", ""};
+    Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", "", ""};
+    for (Value operand : global.getOperands())
+      if (mapping.lookupOrNull(operand) == communication.getSource())
+        why.value = userNameOf(operand);
     if (FailureOr<ShardingRule> rule = ruled ? ruled.getShardingRule() : FailureOr<ShardingRule>(failure()); succeeded(rule))
       why.rule = rule->str();
     for (StringAttr axis : communication.getGroupAxes())
@@ -96,7 +100,7 @@ LogicalResult Partitioner::convertBlock(Block &block) {
     if (failed(convertOp(op)))
       return failure();
     if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
-      explainCommunication(op, target, before);
+      explainCommunication(op, mapping, target, before);
   }
   return success();
 }
@@ -234,13 +238,28 @@ LogicalResult Partitioner::convertManual(ManualOp op) {
   return success();
 }
 
-/// An all-reduce whose only reader keeps one part of it becomes a reduce-scatter.
-Value Partitioner::tryReduceScatter(ReshardOp op, ArrayRef<DimExchange> dims) {
+/// The input of `op` on a rank; what arrives partial is combined.
+Value Partitioner::combinePartial(ReshardOp op) {
   Value local = mapping.lookup(op.getInput());
+  llvm::MapVector<ReductionKind, SmallVector<StringRef>> axes;
+  for (PartialAxisAttr partial : op.getSource().getPartial())
+    axes[partial.getKind()].push_back(partial.getAxis().getValue());
+  for (auto &[kind, names] : axes)
+    local = AllReduceOp::create(builder, op.getLoc(), local.getType(), local,
+                                ReductionKindAttr::get(builder.getContext(), kind), builder.getStrArrayAttr(names),
+                                tables.getMeshName(), op.getReasonAttr());
+  return local;
+}
+
+/// An all-reduce whose only reader keeps one part of it becomes a reduce-scatter.
+Value Partitioner::tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExchange> dims) {
   auto allReduce = local.getDefiningOp<AllReduceOp>();
   // A value at the edge of a manual region has other names, and other readers.
+  // An argument that arrives partial is combined for this reader alone.
   Operation *global = op.getInput().getDefiningOp();
-  if (!global || isa<ManualOp>(global) || !allReduce || !op.getInput().hasOneUse() || !local.use_empty())
+  bool isOwn = !op.getSource().getPartial().empty();
+  if (!allReduce || !local.use_empty() ||
+      (!isOwn && (!global || isa<ManualOp>(global) || !op.getInput().hasOneUse())))
     return {};
   SmallVector<Attribute> attrs;
   SmallVector<int64_t> shape(cast<RankedTensorType>(local.getType()).getShape());
@@ -275,9 +294,9 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
     int64_t size = type.getDimSize(i);
     dims.push_back(combineTables(mesh, i, ownedTable(mesh, from, size), ownedTable(mesh, to, size)));
   }
-  Value local = tryReduceScatter(op, dims);
+  Value combined = combinePartial(op), local = tryReduceScatter(op, combined, dims);
   if (!local)
-    local = emitExchange(builder, op.getLoc(), tables, mapping.lookup(op.getInput()), dims, {}, op.getReason());
+    local = emitExchange(builder, op.getLoc(), tables, combined, dims, {}, op.getReason());
   mapping.map(op.getResult(), local);
   return success();
 }
@@ -287,12 +306,12 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Refuses what the local view cannot hold today.
-static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding, const Twine &what) {
+static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding, const Twine &what, bool mayBePartial) {
   for (DimShardingAttr dim : sharding.getDims())
     if (dim.getDynamicSizes())
       return function.emitError() << "unsupported: " << what << " has sizes known only when the program runs; give them with --sizes";
-  if (!sharding.getPartial().empty())
-    return function.emitError() << "unsupported: " << what << " is partial; reduce it inside the program";
+  if (!mayBePartial && !sharding.getPartial().empty())
+    return function.emitError() << what << " is partial, expected values that are combined; run --spmd-propagate first";
   return success();
 }
 
@@ -307,7 +326,7 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !sharding)
       return global.emitError() << what << " has no sharding; run --spmd-propagate first";
-    if (failed(checkSharding(global, sharding, what)))
+    if (failed(checkSharding(global, sharding, what, /*mayBePartial=*/&types == &argumentTypes)))
       return failure();
     types.push_back(sharding.getLocalType(mesh, tensor));
     NamedAttrList list(attrs);

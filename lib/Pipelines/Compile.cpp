@@ -104,6 +104,9 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location
     placement.boundaries = dim.getBoundaries(mesh, size);
     value.dims.push_back(std::move(placement));
   }
+  for (PartialAxisAttr partial : sharding.getPartial())
+    value.partial.push_back({mesh.getAxisIndex(partial.getAxis().getValue()),
+                             stringifyReductionKind(partial.getKind()).str()});
   return value;
 }
 

@@ -176,9 +176,9 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
   for (spmd::PartialAxisAttr partial : sharding.getPartial()) {
     if (p.mesh.getAxisSize(partial.getAxis()) <= 1)
       continue;
+    // Values that are made here are combined where they are made.
     if (!mayBePartial)
-      return emitError(loc) << "unsupported: a value that is asked to stay partial along \""
-                            << partial.getAxis().getValue() << "\"; only arguments may be partial";
+      continue;
     p.problem.tensors[tensor].locked.push_back(p.mesh.getAxisIndex(partial.getAxis()));
     p.partial[tensor].push_back(partial);
   }

@@ -68,6 +68,14 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
           out.attribute("dynamic", dim.dynamic);
         });
     });
+    if (!value.partial.empty())
+      out.attributeArray("partial", [&] {
+        for (const PartialPlacement &partial : value.partial)
+          out.object([&] {
+            out.attribute("axis", partial.axis);
+            out.attribute("kind", partial.kind);
+          });
+      });
   });
 }
 
@@ -242,6 +250,26 @@ static void readDim(Reader &reader, const json::Value &json, const Twine &path,
   dim.boundaries = *boundaries;
 }
 
+static void readPartial(Reader &reader, const json::Value &json,
+                        const Twine &path, ArrayRef<MeshAxis> mesh,
+                        uint64_t &usedAxes, PartialPlacement &partial) {
+  const json::Object *object = reader.object(json, path);
+  if (!object)
+    return;
+  reader.read(*object, "axis", path, partial.axis);
+  reader.read(*object, "kind", path, partial.kind);
+  if (!reader.ok())
+    return;
+  if (partial.axis < 0 || partial.axis >= static_cast<int64_t>(mesh.size()) ||
+      (usedAxes >> partial.axis & 1))
+    reader.fail(path + ".axis", "expected an axis of the mesh that is used once");
+  else if (!is_contained({"sum", "product", "min", "max", "and", "or", "xor"},
+                         StringRef(partial.kind)))
+    reader.fail(path + ".kind", "expected a kind of reduction");
+  else
+    usedAxes |= uint64_t(1) << partial.axis;
+}
+
 static void readValue(Reader &reader, const json::Value &json,
                       const Twine &path, ArrayRef<MeshAxis> mesh,
                       ValueMetadata &value) {
@@ -276,6 +304,12 @@ static void readValue(Reader &reader, const json::Value &json,
   if (reader.ok() && value.dims.size() != value.shape.size())
     reader.fail(path + ".dims", "expected one for each of " +
                                     Twine(value.shape.size()) + " dims");
+  if (object->get("partial"))
+    reader.readArray(*object, "partial", path, kMaxAxes,
+                     [&](const json::Value &json, const Twine &at) {
+                       readPartial(reader, json, at, mesh, usedAxes,
+                                   value.partial.emplace_back());
+                     });
 }
 
 static void readSite(Reader &reader, const json::Value &json, const Twine &path,

@@ -26,9 +26,9 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" s
 // -----
 
 spmd.mesh @mesh = <["x"=2]>
-// expected-error@+1 {{unsupported: argument 0 is partial; reduce it inside the program}}
-func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
-  return
+// expected-error@+1 {{result 0 is partial, expected values that are combined; run --spmd-propagate first}}
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
+  return %a : tensor<8xf32>
 }
 
 // -----

@@ -25,14 +25,6 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" s
 // -----
 
 spmd.mesh @mesh = <["x"=2]>
-// expected-error @below {{unsupported: a value that is asked to stay partial along "x"; only arguments may be partial}}
-func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
-  return %a : tensor<8xf32>
-}
-
-// -----
-
-spmd.mesh @mesh = <["x"=2]>
 // expected-error @below {{unsupported: 'tensor<?xf32>' has a dynamic shape; propagation needs static ones}}
 func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
   return %a : tensor<?xf32>

@@ -66,7 +66,7 @@ static void forEachRun(ArrayRef<int64_t> shape, const Box &box, int64_t bytes,
 
 ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
                            ArrayRef<int64_t> meshShape, int64_t numRanks)
-    : values(values.vec()), rankBuffers(numRanks) {
+    : values(values.vec()), meshShape(meshShape), rankBuffers(numRanks) {
   for (const ValueMetadata &value : values) {
     ElementType type = *shardrt::elementTypeNamed(value.elementType);
     types.push_back(type);
@@ -82,13 +82,55 @@ ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
     rankAddresses.push_back(buffers.data());
 }
 
+/// The kind of reduction for which `rank` has to give the neutral element of
+/// `value`; empty if it gives the value. Whoever takes the least, or the greatest,
+/// of equal values may be given all of them.
+static StringRef neutralKindOf(const ValueMetadata &value,
+                               ArrayRef<int64_t> meshShape, int64_t rank) {
+  // Axes of the kind that comes first are combined first.
+  for (const PartialPlacement &first : value.partial)
+    for (const PartialPlacement &partial : value.partial)
+      if (partial.kind == first.kind &&
+          is_contained({"sum", "product", "xor"}, StringRef(partial.kind)) &&
+          coordinateAlong(meshShape, std::span(&partial.axis, 1), rank) != 0)
+        return partial.kind;
+  return {};
+}
+
+/// The bytes of what changes no sum (minus zero), or no product.
+static SmallVector<char> neutralElement(StringRef kind, ElementType type) {
+  SmallVector<char> bytes(elementBytes(type), 0);
+  if (kind == "product") {
+    std::string text = "1x" + std::string(shardrt::elementTypeName(type)) + "=1";
+    Expected<HostArray> one = parseArray(text);
+    if (!one)
+      report_fatal_error(one.takeError());
+    bytes.assign(one->data.begin(), one->data.end());
+  } else if (kind == "sum" && bytes.size() > 1 &&
+             (isFloat(type) || isComplex(type))) {
+    bytes.back() = char(0x80);
+    if (isComplex(type))
+      bytes[bytes.size() / 2 - 1] = char(0x80);
+  }
+  return bytes;
+}
+
 void ShardBuffers::scatter(size_t index, const HostArray &array) {
-  for (const Shard &shard : shards[index])
+  for (auto [rank, shard] : enumerate(shards[index])) {
+    StringRef kind = neutralKindOf(values[index], meshShape, rank);
+    if (!kind.empty()) {
+      SmallVector<char> neutral = neutralElement(kind, array.type);
+      for (int64_t i = 0, count = elementsOf(shard.box); i < count; ++i)
+        std::memcpy(shard.buffer.data() + i * neutral.size(), neutral.data(),
+                    neutral.size());
+      continue;
+    }
     forEachRun(array.shape, shard.box, elementBytes(array.type),
                [&](int64_t global, int64_t local, int64_t bytes) {
                  std::memcpy(shard.buffer.data() + local,
                              array.data.data() + global, bytes);
                });
+  }
 }
 
 HostArray ShardBuffers::gather(size_t index) const {

@@ -31,7 +31,8 @@ public:
                llvm::ArrayRef<int64_t> meshShape, int64_t numRanks);
 
   /// Copies every rank's box out of `array`, which is value number `index`,
-  /// whole.
+  /// whole. Of a value that is to be combined along axes the first rank along
+  /// them gets it; the others get what changes nothing.
   void scatter(size_t index, const HostArray &array);
   /// Puts value number `index` together. Where several ranks hold the same
   /// elements the highest rank's are taken.
@@ -49,6 +50,7 @@ private:
     AlignedBuffer buffer;
   };
   std::vector<ValueMetadata> values;
+  std::vector<int64_t> meshShape;
   std::vector<ElementType> types;
   std::vector<std::vector<Shard>> shards; ///< [value][rank]
   std::vector<std::vector<void *>> rankBuffers;

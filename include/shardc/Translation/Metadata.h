@@ -39,6 +39,14 @@ struct DimPlacement {
   friend bool operator==(const DimPlacement &, const DimPlacement &) = default;
 };
 
+/// A value that ranks along an axis hold in parts, which are to be combined.
+struct PartialPlacement {
+  int64_t axis = 0; ///< of the mesh
+  std::string kind; ///< "sum", "product", "min", "max", "and", "or", "xor"
+  friend bool operator==(const PartialPlacement &,
+                         const PartialPlacement &) = default;
+};
+
 /// One argument or result of the program.
 struct ValueMetadata {
   std::string name;        ///< as the model's author calls it; may be empty
@@ -46,6 +54,7 @@ struct ValueMetadata {
   std::string location;    ///< "unet.py:84:11"; may be empty
   std::vector<int64_t> shape; ///< global
   std::vector<DimPlacement> dims;
+  std::vector<PartialPlacement> partial = {}; ///< of arguments only
   /// Of results only. How a conformance file compares this result with the next
   /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected" for
   /// that next one. Empty for results that belong to the program.

@@ -20,7 +20,9 @@ static ProgramMetadata example() {
   argument.dims.push_back(
       {{0}, *Boundaries::fromSizes(std::vector<int64_t>{0, 4}), true});
   argument.dims.push_back({{}, Boundaries::whole(3), false});
-  program.arguments = {argument};
+  ValueMetadata part{"[1]", "f32", "", {}, {}};
+  part.partial = {{1, "sum"}};
+  program.arguments = {argument, part};
   program.results = {{"", "complex<f32>", "", {}, {}}};
   program.communication = {
       {"halo_exchange", {"x"}, 1, 96, "unet.py:84:11", "conv"}};
@@ -67,6 +69,12 @@ TEST(Metadata, NamesTheFieldThatIsWrong) {
             "metadata: .arguments[0].dims[0].axes: axis 2, the mesh has 2");
   EXPECT_EQ(refusal(edited("\"axes\":[1]", "\"axes\":[0]")),
             "metadata: .arguments[0].dims[1].axes: axis 'x' is used twice");
+  EXPECT_EQ(refusal(edited("\"axis\":1", "\"axis\":2")),
+            "metadata: .arguments[1].partial[0].axis: expected an axis of the "
+            "mesh that is used once");
+  EXPECT_EQ(refusal(edited("\"sum\"", "\"some\"")),
+            "metadata: .arguments[1].partial[0].kind: expected a kind of "
+            "reduction");
   EXPECT_EQ(refusal(edited("\"shape\":[7,4,3]", "\"shape\":[7,4]")),
             "metadata: .arguments[0].dims: expected one for each of 2 dims");
   EXPECT_EQ(
