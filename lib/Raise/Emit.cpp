@@ -68,7 +68,7 @@ public:
   }
 
   /// exp(max) times `factor`, of each row: what sums of exp(score - max) lack.
-  Arranged rowFactor(const Monomial &factor, Value max);
+  Arranged rowFactor(const Monomial &factor, spmd::AllPairsOp op);
   void replace(Value old, Value result);
 
   Forward &f;
@@ -246,6 +246,8 @@ void Emitter::provide(PolyId poly, Writer &writer) {
       terms.push_back(id);
   for (TermId id : terms) {
     const Term &term = f.algebra->getTerm(id);
+    if (id == f.sum)
+      continue;
     if (term.tensor)
       writer.terms[id] = spread(arrange({term.tensor, term.tensorLayout}, {}), rows());
     else
@@ -254,29 +256,20 @@ void Emitter::provide(PolyId poly, Writer &writer) {
   }
 }
 
-Arranged Emitter::rowFactor(const Monomial &factor, Value max) {
-  // Exponents first come together: each by itself might overflow.
+Arranged Emitter::rowFactor(const Monomial &factor, spmd::AllPairsOp op) {
   Algebra &algebra = *f.algebra;
-  PolyId exponent = algebra.number(0);
-  Monomial others{factor.coefficient, {}};
-  for (auto [id, power] : factor.factors) {
-    if (algebra.getTerm(id).kind == TermKind::Exp)
-      exponent = algebra.add(exponent, algebra.getTerm(id).arguments[0], power);
-    else
-      others = algebra.times(std::move(others), id, power);
-  }
   Writer writer(algebra, builder, loc, accumulator, shapeOf(rows()));
-  provide(exponent, writer);
-  provide(algebra.intern({others}), writer);
-  bool isNegative = llvm::all_of(algebra.get(exponent), [](const Monomial &part) { return part.coefficient < 0; });
-  if (algebra.constantOf(exponent) != 0.0 && isNegative)
-    max = writer.binary<stablehlo::SubtractOp>(max, writer.write(algebra.scale(exponent, -1), accumulator));
-  else if (!isNegative)
-    max = writer.binary<stablehlo::AddOp>(max, writer.write(exponent, accumulator));
-  Value result = stablehlo::ExpOp::create(builder, loc, max.getType(), max);
-  if (others.coefficient != 1 || !others.factors.empty())
-    result = writer.binary<stablehlo::MulOp>(result, writer.write(others, accumulator));
-  return {result, rows()};
+  auto known = [&](unsigned number, Value value) {
+    Term term;
+    term.dim = number;
+    TermId id = *algebra.singleTerm(algebra.term(std::move(term)));
+    writer.terms[id] = value;
+    return id;
+  };
+  writer.rowSum = {f.sum, known(2, op.getResult(2)), known(3, op.getResult(1))};
+  provide(algebra.intern({factor}), writer);
+  PolyId whole = algebra.multiply(algebra.intern({factor}), algebra.exponential(algebra.ofTerm(writer.rowSum->max)));
+  return {writer.write(whole, accumulator), rows()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,7 +296,7 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
     e.builder.setInsertionPoint(row.value.getDefiningOp());
     Arranged result{op.getResult(row.isMax ? 1 : 2), f.rows()};
     if (!row.isMax) {
-      Arranged factor = e.rowFactor(row.factor, op.getResult(1));
+      Arranged factor = e.rowFactor(row.factor, op);
       result.value = stablehlo::MulOp::create(e.builder, e.loc, rowType, result.value, factor.value);
     }
     if (row.least) {
@@ -320,7 +313,7 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   Value out = op.getResult(0);
   if (f.isOpen) {
     e.builder.setInsertionPoint(f.output.getDefiningOp());
-    Value factor = e.spread(e.rowFactor(f.factor, op.getResult(1)), dims);
+    Value factor = e.spread(e.rowFactor(f.factor, op), dims);
     out = stablehlo::MulOp::create(e.builder, e.loc, type, out, factor);
   }
   e.replace(f.output, out);

@@ -300,6 +300,7 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   if (open && isCondition(algebra, f.weight)) {
     f.opScore = onlyWhere(algebra, f.weight, f.score, dot);
     f.rowSum = algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));
+    f.sum = algebra.singleTerm(f.rowSum).value_or(kNoTerm);
     f.weight = algebra.number(1);
   }
   for (TermId id : scoreTerms)

@@ -13,6 +13,7 @@ namespace shardc::raise {
 inline constexpr unsigned kFirstFeature = 40, kNoFeature = 44, kNoQuery = 45, kNoDepth = 46;
 /// The depth dim: the contracted dim of the scores.
 inline constexpr unsigned kDepth = kFirstBoundDim;
+inline constexpr TermId kNoTerm = ~0u;
 
 /// A number of each row that all its scores make: their maximum, or the sum of their exponentials
 /// times `factor`.
@@ -44,7 +45,7 @@ struct Forward {
   /// The score that the op is to have, and what its sums are of. An open one takes conditions on its
   /// exponentials into its score: -inf where they do not hold.
   PolyId opScore = 0, rowSum = 0;
-  /// Exp[score], its sum over keys, the raw score.
+  /// Exp[score], the sum over keys that the op gives (kNoTerm if that is no term), the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;
   bool isOpen = false;

@@ -1,6 +1,7 @@
 //===- MatchUtils.cpp - What matches of attention and pairs share ---------===//
 #include "Match.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -73,41 +74,50 @@ void raise::followMoves(Value &value, Layout &layout, Reader &reader) {
   }
 }
 
+/// Adds how the result of `op` lies, if that follows from its operands.
+static void addLayout(Operation &op, Forward &f, const Numbering &numbering, llvm::DenseMap<unsigned, Layout> &layouts) {
+  if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
+    return;
+  Value result = op.getResult(0);
+  if (layouts.contains(numbering.of(result)))
+    return;
+  std::optional<Layout> layout;
+  if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ConvertOp>(op)) {
+    for (Value operand : op.getOperands())
+      if (auto it = layouts.find(numbering.of(operand)); it != layouts.end() && typeOf(operand).getRank() == typeOf(result).getRank())
+        layout = it->second;
+  } else if (op.getNumOperands() > 0) {
+    auto it = layouts.find(numbering.of(op.getOperand(0)));
+    if (it == layouts.end())
+      return;
+    if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
+      layout.emplace();
+      for (int64_t dim : transpose.getPermutation())
+        layout->push_back(it->second[dim]);
+    } else if (isa<stablehlo::ReshapeOp>(op)) {
+      layout = f.reader->regroup(it->second, typeOf(result).getShape());
+      f.reader->split.reset();
+    } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op);
+               broadcast && typeOf(result).getNumElements() == typeOf(op.getOperand(0)).getNumElements()) {
+      layout.emplace(typeOf(result).getRank());
+      for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+        (*layout)[dim] = it->second[i];
+    }
+  }
+  if (layout)
+    layouts[numbering.of(result)] = *layout;
+}
+
 llvm::DenseMap<unsigned, Layout> raise::findLayouts(Forward &f, const Numbering &numbering) {
   llvm::DenseMap<unsigned, Layout> layouts;
-  const Term &raw = f.algebra->getTerm(f.raw);
-  layouts[numbering.of(raw.tensor)] = raw.tensorLayout;
-  for (Operation &op : *f.dot->getBlock()) {
-    if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
-      continue;
-    Value result = op.getResult(0);
-    if (layouts.contains(numbering.of(result)))
-      continue;
-    std::optional<Layout> layout;
-    if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ConvertOp>(op)) {
-      for (Value operand : op.getOperands())
-        if (auto it = layouts.find(numbering.of(operand)); it != layouts.end() && typeOf(operand).getRank() == typeOf(result).getRank())
-          layout = it->second;
-    } else if (op.getNumOperands() > 0) {
-      auto it = layouts.find(numbering.of(op.getOperand(0)));
-      if (it == layouts.end())
-        continue;
-      if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
-        layout.emplace();
-        for (int64_t dim : transpose.getPermutation())
-          layout->push_back(it->second[dim]);
-      } else if (isa<stablehlo::ReshapeOp>(op)) {
-        layout = f.reader->regroup(it->second, typeOf(result).getShape());
-        f.reader->split.reset();
-      } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op);
-                 broadcast && typeOf(result).getNumElements() == typeOf(op.getOperand(0)).getNumElements()) {
-        layout.emplace(typeOf(result).getRank());
-        for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-          (*layout)[dim] = it->second[i];
-      }
-    }
-    if (layout)
-      layouts[numbering.of(result)] = *layout;
-  }
+  Value raw = f.algebra->getTerm(f.raw).tensor;
+  layouts[numbering.of(raw)] = f.algebra->getTerm(f.raw).tensorLayout;
+  // Scores may be made outside the branch or loop that goes on with them.
+  SmallVector<Block *> blocks = {f.dot->getBlock()};
+  while (blocks.back() != raw.getParentBlock() && !isa<FunctionOpInterface>(blocks.back()->getParentOp()))
+    blocks.push_back(blocks.back()->getParentOp()->getBlock());
+  for (Block *block : llvm::reverse(blocks))
+    for (Operation &op : *block)
+      addLayout(op, f, numbering, layouts);
   return layouts;
 }

@@ -15,8 +15,8 @@ using namespace shardc;
 using namespace shardc::raise;
 
 /// The first op that still uses `value`, or what is made of it, once `replaced` values
-/// have no users; null if none does.
-static Operation *findSurvivor(Value value, const DenseSet<Value> &replaced, DenseSet<Value> &seen) {
+/// have no users; null if none does. What is in another block than `block` and the value's uses it.
+static Operation *findSurvivor(Value value, Block *block, const DenseSet<Value> &replaced, DenseSet<Value> &seen) {
   if (replaced.contains(value) || !seen.insert(value).second)
     return nullptr;
   for (Operation *user : value.getUsers()) {
@@ -24,10 +24,11 @@ static Operation *findSurvivor(Value value, const DenseSet<Value> &replaced, Den
     Operation *maker = value.getDefiningOp();
     if (user->hasTrait<OpTrait::IsTerminator>() && isa_and_nonnull<stablehlo::DynamicUpdateSliceOp>(maker))
       return maker;
-    if (user->getBlock() != value.getParentBlock() || user->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(user))
+    bool isHere = user->getBlock() == value.getParentBlock() || user->getBlock() == block;
+    if (!isHere || user->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(user))
       return user;
     for (Value result : user->getResults())
-      if (Operation *survivor = findSurvivor(result, replaced, seen))
+      if (Operation *survivor = findSurvivor(result, block, replaced, seen))
         return survivor;
   }
   return nullptr;
@@ -66,9 +67,12 @@ static bool isThere(Value value, Operation *place) {
 static bool isThere(const Monomial &monomial, Forward &f, Operation *place) {
   return llvm::all_of(monomial.factors, [&](auto &factor) {
     const Term &term = f.algebra->getTerm(factor.first);
+    if (factor.first == f.sum)
+      return true;
     if (term.tensor)
       return isThere(term.tensor, place);
-    return !term.arguments.empty() && llvm::all_of(term.arguments, [&](PolyId argument) {
+    bool isOp = term.kind == TermKind::Exp || term.kind == TermKind::Log || term.kind == TermKind::Inverse || term.kind == TermKind::Function;
+    return isOp && llvm::all_of(term.arguments, [&](PolyId argument) {
       return llvm::all_of(f.algebra->get(argument), [&](const Monomial &part) { return isThere(part, f, place); });
     });
   });
@@ -118,16 +122,18 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
     return false;
   DenseSet<Value> seen;
   for (RowOutput &row : rows)
-    if (first.isOpen || findSurvivor(row.value, replaced, seen = {}))
+    if (first.isOpen || findSurvivor(row.value, first.dot->getBlock(), replaced, seen = {}))
       first.rowOutputs.push_back(row);
   for (RowOutput &row : rows)
     replaced.insert(row.value);
   unsigned raw = numbering.of(first.algebra->getTerm(first.raw).tensor);
   seen.clear();
-  for (Operation &op : *first.dot->getBlock()) {
-    if (op.getNumResults() != 1 || numbering.of(op.getResult(0)) != raw)
-      continue;
-    if (Operation *survivor = findSurvivor(op.getResult(0), replaced, seen))
+  SmallVector<Value> scores = {first.algebra->getTerm(first.raw).tensor};
+  for (Operation &op : *first.dot->getBlock())
+    if (op.getNumResults() == 1 && numbering.of(op.getResult(0)) == raw && op.getResult(0) != scores.front())
+      scores.push_back(op.getResult(0));
+  for (Value value : scores) {
+    if (Operation *survivor = findSurvivor(value, first.dot->getBlock(), replaced, seen))
       return miss(survivor, ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
   }
   for (Forward &f : group.forwards)
@@ -190,7 +196,7 @@ static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
     DenseSet<Value> replaced, seen;
     for (Pairs &pairs : group)
       replaced.insert(pairs.outputs.begin(), pairs.outputs.end());
-    if (!findSurvivor(group.front().algebra->getTerm(group.front().raw).tensor, replaced, seen))
+    if (!findSurvivor(group.front().algebra->getTerm(group.front().raw).tensor, &block, replaced, seen))
       llvm::move(group, std::back_inserter(found));
   }
   return found;

@@ -84,6 +84,28 @@ Value Writer::writeBool(PolyId poly) {
 }
 
 Value Writer::write(const Monomial &monomial, Type type) {
+  if (!rowSum)
+    return writeProduct(monomial, type);
+  PolyId exponent = algebra.number(0);
+  Monomial others{monomial.coefficient, {}};
+  for (auto [id, power] : monomial.factors) {
+    if (id == rowSum->sum) {
+      exponent = algebra.add(exponent, algebra.ofTerm(rowSum->max), power);
+      others = algebra.times(std::move(others), rowSum->part, power);
+    } else if (algebra.getTerm(id).kind == TermKind::Exp) {
+      exponent = algebra.add(exponent, algebra.getTerm(id).arguments[0], power);
+    } else {
+      others = algebra.times(std::move(others), id, power);
+    }
+  }
+  if (algebra.constantOf(exponent) == 0.0)
+    return writeProduct(others, type);
+  Value result = write(exponent, accumulator);
+  result = cast(stablehlo::ExpOp::create(builder, loc, result.getType(), result), type);
+  return others.coefficient == 1 && others.factors.empty() ? result : binary<stablehlo::MulOp>(result, writeProduct(others, type));
+}
+
+Value Writer::writeProduct(const Monomial &monomial, Type type) {
   Value product, condition;
   for (int sign : {1, -1})
     for (auto [id, power] : monomial.factors) {

@@ -12,13 +12,19 @@ namespace shardc::raise {
 /// Writes polynomials as ops on tensors of one shape: without dims in regions, else of rows.
 class Writer {
 public:
-  Writer(const Algebra &algebra, mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType accumulator,
+  Writer(Algebra &algebra, mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType accumulator,
          llvm::ArrayRef<int64_t> shape = {})
       : algebra(algebra), builder(builder), loc(loc), accumulator(accumulator), shape(shape) {}
 
   /// What terms are, and where the positions of dims are.
   llvm::DenseMap<TermId, mlir::Value> terms;
   llvm::DenseMap<unsigned, mlir::Value> positions;
+  /// A sum of exponentials that is known as `part` times e to the power of `max`. Exponents then come
+  /// together before they are raised: each by itself might overflow.
+  struct RowSum {
+    TermId sum, part, max;
+  };
+  std::optional<RowSum> rowSum;
 
   mlir::Value write(PolyId poly, mlir::Type type);
   mlir::Value write(const Monomial &monomial, mlir::Type type);
@@ -32,10 +38,11 @@ private:
   mlir::Type widen(mlir::Type type);
   mlir::Value number(double value, mlir::Type type);
   mlir::Value writeTerm(TermId id, mlir::Type type);
+  mlir::Value writeProduct(const Monomial &monomial, mlir::Type type);
   mlir::Value writeBool(PolyId poly);
   mlir::Value writeAnd(const Monomial &monomial);
 
-  const Algebra &algebra;
+  Algebra &algebra;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::FloatType accumulator;

@@ -1,0 +1,300 @@
+"""Run attention that goes through its keys block by block, as people write it in shard_map, and compare with JAX.
+
+    steps.py --tools DIR [NAME ...]
+
+Each program keeps a running maximum, sum and output, or merges blocks by the logarithms of their sums, on four ranks whose keys
+travel in a ring. Raised, no rank may hold the exponentials of a block, and the results must be those of JAX. Prints a line for each
+program that fails, and a summary; exit code 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
+
+RANKS, BATCH, HEADS, TOKENS, DEPTH, FEATURES = 4, 2, 3, 24, 8, 5
+BLOCK = TOKENS // RANKS
+MESH = jax.make_mesh((RANKS,), ("sp",), axis_types=(jax.sharding.AxisType.Auto,))
+HEADS_FIRST, TOKENS_FIRST = PartitionSpec(None, None, "sp", None), PartitionSpec(None, "sp", None, None)
+SCALE = 0.3
+State = tuple[jax.Array, jax.Array, jax.Array]
+
+
+@dataclass
+class Program:
+    """A function of queries, keys and values; ``is_manual`` if of one rank's blocks, cut as ``spec`` says."""
+
+    function: Callable[..., jax.Array]
+    spec: PartitionSpec
+    shapes: list[tuple[int, ...]]
+    is_manual: bool
+
+
+PROGRAMS: dict[str, Program] = {}
+SHAPES = [(BATCH, HEADS, TOKENS, DEPTH), (BATCH, HEADS, TOKENS, DEPTH), (BATCH, HEADS, TOKENS, FEATURES)]
+
+
+def program(spec: PartitionSpec = HEADS_FIRST, shapes: list[tuple[int, ...]] = SHAPES,
+            is_manual: bool = True) -> Callable[[Callable[..., jax.Array]], Callable[..., jax.Array]]:
+    """Add the function below to the programs, under its name."""
+    def add(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+        PROGRAMS[function.__name__] = Program(function, spec, shapes, is_manual)
+        return function
+    return add
+
+
+def shift(*blocks: jax.Array) -> list[jax.Array]:
+    """Send blocks to the next rank."""
+    return [lax.ppermute(x, "sp", [(i, (i + 1) % RANKS) for i in range(RANKS)]) for x in blocks]
+
+
+def vary(*values: jax.Array) -> list[jax.Array]:
+    """Say that values differ by rank, as a loop wants it of what it carries."""
+    return [lax.pcast(x, ("sp",), to="varying") for x in values]
+
+
+def begin(*dims: int, lowest: float = -np.inf) -> State:
+    """The state before the first block."""
+    return jnp.full(dims, lowest), jnp.zeros(dims), jnp.zeros((*dims, FEATURES))
+
+
+def meet(scores: jax.Array, v: jax.Array, m: jax.Array, l: jax.Array, acc: jax.Array) -> State:  # noqa: E741
+    """One step of an online softmax."""
+    new = jnp.maximum(m, scores.max(-1))
+    p, correction = jnp.exp(scores - new[..., None]), jnp.exp(m - new)
+    return new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v
+
+
+def dot(q: jax.Array, k: jax.Array) -> jax.Array:
+    """Scores of (batch, heads, tokens, depth)."""
+    return jnp.einsum("bhqd,bhkd->bhqk", q, k) * SCALE
+
+
+def keep_past(step: int | jax.Array) -> jax.Array:
+    """Which keys of a step's block are not after which queries."""
+    me = lax.axis_index("sp")
+    places = jnp.arange(BLOCK)
+    return (me * BLOCK + places)[:, None] >= ((me - step) % RANKS * BLOCK + places)[None, :]
+
+
+@program()
+def unrolled(q, k, v):
+    state = begin(BATCH, HEADS, BLOCK)
+    for _ in range(RANKS):
+        state = meet(dot(q, k), v, *state)
+        k, v = shift(k, v)
+    return state[2] / state[1][..., None]
+
+
+@program()
+def looped(q, k, v):
+    def step(_, carry):
+        k, v, *state = carry
+        state = meet(dot(q, k), v, *state)
+        return *shift(k, v), *state
+    *_, l, acc = lax.fori_loop(0, RANKS, step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))))  # noqa: E741
+    return acc / l[..., None]
+
+
+@program()
+def causal_infinite(q, k, v):
+    """Blocks without a key to see: their maximum is -inf, which a guard keeps out of differences."""
+    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    for step in range(RANKS):
+        scores = jnp.where(keep_past(step), dot(q, k), -jnp.inf)
+        new = jnp.maximum(m, scores.max(-1))
+        base = jnp.where(jnp.isfinite(new), new, 0.0)
+        p, correction = jnp.exp(scores - base[..., None]), jnp.exp(m - base)
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        k, v = shift(k, v)
+    return acc / l[..., None]
+
+
+@program()
+def masked_twice(q, k, v):
+    """A finite number masks scores, and a condition the exponentials once more."""
+    m, l, acc = begin(BATCH, HEADS, BLOCK, lowest=-1e30)  # noqa: E741
+    for step in reversed(range(RANKS)):
+        keep = keep_past(RANKS - 1 - step)
+        scores = jnp.where(keep, dot(q, k), -1e30)
+        new = jnp.maximum(m, scores.max(-1))
+        p, correction = jnp.where(keep, jnp.exp(scores - new[..., None]), 0.0), jnp.exp(m - new)
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        k, v = shift(k, v)
+    return acc / l[..., None]
+
+
+@program()
+def merged_logarithms(q, k, v):
+    out = total = None
+    for _ in range(RANKS):
+        scores = dot(q, k)
+        lse = jax.nn.logsumexp(scores, axis=-1)
+        block = jnp.exp(scores - lse[..., None]) @ v
+        if out is None:
+            out, total = block, lse
+        else:
+            both = jnp.logaddexp(total, lse)
+            out = out * jnp.exp(total - both)[..., None] + block * jnp.exp(lse - both)[..., None]
+            total = both
+        k, v = shift(k, v)
+    return out
+
+
+@program()
+def merged_softmax(q, k, v):
+    out = lse = None
+    for _ in range(RANKS):
+        scores = dot(q, k)
+        block, one = jax.nn.softmax(scores, axis=-1) @ v, jax.nn.logsumexp(scores, axis=-1)
+        if out is None:
+            out, lse = block, one
+        else:
+            out = out - jax.nn.sigmoid(one - lse)[..., None] * (out - block)
+            lse = lse - jax.nn.log_sigmoid(lse - one)
+        k, v = shift(k, v)
+    return out
+
+
+@program()
+def maxima_of_blocks(q, k, v):
+    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    for _ in range(RANKS):
+        scores = dot(q, k)
+        own = scores.max(-1, keepdims=True)
+        p = jnp.exp(scores - own)
+        new = jnp.maximum(m, own[..., 0])
+        old, fresh = jnp.exp(m - new), jnp.exp(own[..., 0] - new)
+        m, l, acc = new, l * old + p.sum(-1) * fresh, acc * old[..., None] + (p @ v) * fresh[..., None]  # noqa: E741
+        k, v = shift(k, v)
+    return acc / l[..., None]
+
+
+@program(TOKENS_FIRST, [(BATCH, TOKENS, HEADS, DEPTH)] * 3)
+def blockwise_bias(q, k, v):
+    """Tokens before heads, a bias of the smallest number as the mask, in a scan."""
+    start = vary(jnp.zeros((BATCH, BLOCK, HEADS, DEPTH)), jnp.zeros((BATCH, HEADS, BLOCK)), jnp.full((BATCH, HEADS, BLOCK), -jnp.inf))
+
+    def step(carry, index):
+        numerator, denominator, before, k, v = carry
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / jnp.sqrt(DEPTH)
+        scores = scores + jnp.where(keep_past(index), 0.0, jnp.finfo(jnp.float32).min)[None, None]
+        new = lax.stop_gradient(jnp.maximum(before, jnp.max(scores, axis=-1)))
+        weights = jnp.exp(scores - new[..., None])
+        correction = jnp.exp(before - new)
+        numerator = numerator * jnp.moveaxis(correction, 1, 2)[..., None] + jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+        return (numerator, denominator * correction + weights.sum(-1), new, *shift(k, v)), None
+
+    (numerator, denominator, *_), _ = lax.scan(step, (*start, k, v), jnp.arange(RANKS))
+    return numerator / jnp.moveaxis(denominator, 1, 2)[..., None]
+
+
+@program()
+def blocks_left_out(q, k, v):
+    """A branch leaves out blocks that are all after the queries."""
+    def step(carry, index):
+        k, v, *state = carry
+        scores = jnp.where(keep_past(index), dot(q, k), -1e9)
+        state = lax.cond(index <= lax.axis_index("sp"), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
+        return (*shift(k, v), *state), None
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    return acc / l[..., None]
+
+
+@program(shapes=[(BATCH, 4, TOKENS, DEPTH), (BATCH, 2, TOKENS, DEPTH), (BATCH, 2, TOKENS, FEATURES)])
+def grouped(q, k, v):
+    state = begin(BATCH, 2, 2, BLOCK)
+    for _ in range(RANKS):
+        scores = jnp.einsum("bngqd,bnkd->bngqk", q.reshape(BATCH, 2, 2, BLOCK, DEPTH), k)
+        state = meet(scores, v[:, :, None], *state)
+        k, v = shift(k, v)
+    return (state[2] / state[1][..., None]).reshape(BATCH, 4, BLOCK, FEATURES)
+
+
+@program()
+def gathered(q, k, v):
+    """All keys at once."""
+    k, v = (lax.all_gather(x, "sp", axis=2, tiled=True) for x in (k, v))
+    places = lax.axis_index("sp") * BLOCK + jnp.arange(BLOCK)
+    scores = jnp.where(places[:, None] >= jnp.arange(TOKENS)[None], dot(q, k), -jnp.inf)
+    return jax.nn.softmax(scores, axis=-1) @ v
+
+
+@program(is_manual=False)
+def whole_scan(q, k, v):
+    """One device's program, which goes through blocks of keys."""
+    blocks = [x.reshape(BATCH, HEADS, RANKS, BLOCK, -1).transpose(2, 0, 1, 3, 4) for x in (k, v)]
+    state, _ = lax.scan(lambda state, kv: (meet(dot(q, kv[0]), kv[1], *state), None), begin(BATCH, HEADS, TOKENS), tuple(blocks))
+    return state[2] / state[1][..., None]
+
+
+@program(is_manual=False)
+def one_more(q, k, v):
+    """A softmax that may choose none: one is added to the sum."""
+    scores = dot(q, k) * 100.0
+    m = jnp.maximum(scores.max(-1, keepdims=True), 0.0)
+    p = jnp.exp(scores - m)
+    return (p / (p.sum(-1, keepdims=True) + jnp.exp(-m))) @ v
+
+
+def check(name: str, tools: Path, where: Path) -> str | None:
+    """Return what is wrong with a program, None if nothing is."""
+    case = PROGRAMS[name]
+    rng = np.random.default_rng(0)
+    arguments = [rng.standard_normal(shape).astype(np.float32) for shape in case.shapes]
+    function = case.function
+    if case.is_manual:
+        function = jax.shard_map(function, mesh=MESH, in_specs=(case.spec,) * 3, out_specs=case.spec)
+    sharding = NamedSharding(MESH, case.spec)
+    lowered = jax.jit(function, in_shardings=(sharding,) * 3, out_shardings=sharding).lower(*arguments)
+    wanted = np.asarray(lowered.compile()(*arguments))
+    model, inputs, outputs = where / "program.mlir", where / "in.npz", where / "out.npz"
+    model.write_text(lowered.as_text())
+    np.savez(inputs, **{f"in{i}": argument for i, argument in enumerate(arguments)})
+    raised = subprocess.run([tools / "shard-opt", model, "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False)
+    if raised.returncode != 0:
+        return f"refused: {raised.stderr[:300]}"
+    if "spmd.all_pairs softmax" not in raised.stdout or "stablehlo.dot_general" in raised.stdout:
+        return "not raised"
+    run = subprocess.run([tools / "shard-run", model, f"--inputs=@{inputs}", f"--outputs=@{outputs}"], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
+    with np.load(outputs) as results:
+        worst = np.abs(results["out0"] - wanted).max()
+    return None if worst <= 2e-5 * max(1.0, np.abs(wanted).max()) else f"differs by {worst:.3g}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PROGRAMS))
+    options = parser.parse_args()
+    bad = 0
+    names = options.names or list(PROGRAMS)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            wrong = check(name, options.tools, Path(folder))
+            if wrong:
+                bad += 1
+                print(f"{name}: {wrong}", flush=True)
+    print(f"{len(names)} programs, {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
