@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ExpandFusedAttention.h"
+#include "ExpandRaggedExchange.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -168,6 +169,10 @@ static LogicalResult forward(CustomCallOp call) {
   return success();
 }
 
+static LogicalResult expandRagged(CustomCallOp call) {
+  return expandRaggedAllToAll(call, configOf(call));
+}
+
 using Expand = LogicalResult (*)(CustomCallOp);
 
 static const llvm::StringMap<Expand> &registry() {
@@ -180,6 +185,7 @@ static const llvm::StringMap<Expand> &registry() {
       {"annotate_device_placement", forward},
       {"LayoutConstraint", forward},
       {"mhlo.topk", expandTopK},
+      {"ragged_all_to_all", expandRagged},
       {"mhlo.acos", expandUnary<chlo::AcosOp>},
       {"mhlo.acosh", expandUnary<chlo::AcoshOp>},
       {"mhlo.asin", expandUnary<chlo::AsinOp>},

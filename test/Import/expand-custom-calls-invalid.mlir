@@ -44,3 +44,27 @@ func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<i1> {
   %0 = check.eq %x, %x : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<i1>
   return %0 : tensor<i1>
 }
+
+// -----
+
+func.func @main(%a: tensor<5x3xf32>, %b: tensor<7x2xf32>, %c: tensor<4xi32>) -> tensor<7x2xf32> {
+  // expected-error @below {{custom call @ragged_all_to_all sends rows of 'tensor<5x3xf32>' into 'tensor<7x2xf32>', expected rows of one type and a result of the second}}
+  %0 = stablehlo.custom_call @ragged_all_to_all(%a, %b, %c, %c, %c, %c) {backend_config = {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}} : (tensor<5x3xf32>, tensor<7x2xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<7x2xf32>
+  return %0 : tensor<7x2xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<5x3xf32>, %c: tensor<3xi32>) -> tensor<5x3xf32> {
+  // expected-error @below {{custom call @ragged_all_to_all has offsets of type 'tensor<3xi32>', expected four vectors of integers of one type, as long as a group of 2 or a multiple of it}}
+  %0 = stablehlo.custom_call @ragged_all_to_all(%a, %a, %c, %c, %c, %c) {backend_config = {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}} : (tensor<5x3xf32>, tensor<5x3xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  // expected-error @below {{custom call @ragged_all_to_all has 2 operands, expected six, one result and replica_groups in its backend_config}}
+  %0 = stablehlo.custom_call @ragged_all_to_all(%a, %a) : (tensor<5x3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
