@@ -235,21 +235,32 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
     if (source >= 0)
       for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, rank, source)))
         differs[axis] |= does;
-  SmallVector<int64_t> axes;
-  for (auto [axis, does] : llvm::enumerate(differs))
-    if (does)
-      axes.push_back(axis);
-  // The source's coordinate along the axes that matter; if that depends on other
-  // coordinates (or nothing arrives at some of them), all axes matter.
-  auto coordinates = [&](ArrayRef<int64_t> along) {
+  // The source's coordinate along the axes that matter.
+  auto axesThatMatter = [&] {
+    SmallVector<int64_t> axes;
+    for (auto [axis, does] : llvm::enumerate(differs))
+      if (does)
+        axes.push_back(axis);
+    return axes;
+  };
+  SmallVector<int64_t> axes = axesThatMatter();
+  auto coordinates = [&] {
     return llvm::map_to_vector(sources, [&](int64_t source) {
-      return source < 0 ? int64_t(-1) : coordinateAlong(sizes, along, source);
+      return source < 0 ? int64_t(-1) : coordinateAlong(sizes, axes, source);
     });
   };
-  auto table = tableOver(sizes, axes, coordinates(axes));
-  if (!table) {
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
-    table = tableOver(sizes, axes, coordinates(axes));
+  auto table = tableOver(sizes, axes, coordinates());
+  while (!table) {
+    // So do those along which ranks have another source, or one and none.
+    SmallVector<int64_t> from = coordinates();
+    SmallVector<int64_t> strides(sizes.size(), 1);
+    for (int64_t axis = static_cast<int64_t>(sizes.size()) - 2; axis >= 0; --axis)
+      strides[axis] = strides[axis + 1] * sizes[axis + 1];
+    for (auto [axis, stride] : llvm::enumerate(strides))
+      for (int64_t rank = 0; rank < numRanks; ++rank)
+        differs[axis] = differs[axis] || from[rank] != from[rank - rank / stride % sizes[axis] * stride];
+    axes = axesThatMatter();
+    table = tableOver(sizes, axes, coordinates());
   }
   SmallVector<int64_t> needed, owned;
   for (auto [c, source] : llvm::enumerate(*table)) {
