@@ -114,6 +114,7 @@ private:
   }
   /// True if all blocks of `turn` are whole: none is trimmed to the band.
   bool isWhole(int64_t turn);
+  /// Text for the first of the exchanges that the plan makes: why it is this plan.
   std::string explain(std::string text) { return plan.note.empty() ? text : text + " (" + plan.note + ")"; }
   std::string why(int64_t turn);
 
@@ -142,7 +143,8 @@ bool Ring::isWhole(int64_t turn) {
 std::string Ring::why(int64_t turn) {
   if (plan.way == PairWay::Gathered)
     return explain("takes all keys at once");
-  return explain("meets block " + std::to_string(plan.turns[turn].shift) + " of " + std::to_string(plan.length) + " of a ring");
+  std::string text = "meets block " + std::to_string(plan.turns[turn].shift) + " of " + std::to_string(plan.length) + " of a ring";
+  return turn == 1 && plan.way == PairWay::Ring ? explain(text) : text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +201,7 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
           rows = rows.empty() ? Interval{0, 0} : Interval{rows.begin - domain.begin, rows.end - domain.begin};
         }
     }
-    pieces.push_back(localization.exchange(value, made, needed, {}, explain(whyRecut(plan.way, /*isBack=*/true).str())));
+    pieces.push_back(localization.exchange(value, made, needed, {}, whyRecut(plan.way, /*isBack=*/true)));
   }
   Value whole = pieces.size() > 1 ? tensor::ConcatOp::create(b, loc, *dim, pieces).getResult() : pieces.front();
   return castTo(b, loc, whole, type);
@@ -294,7 +296,7 @@ Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
       keys = from[dim].intervals[visitor];
   }
   std::string text = "gives back gradients of block " + std::to_string(plan.turns[turn].shift) + " of " + std::to_string(plan.length) + " of a ring";
-  return {localization.exchange(value, from, to, {}, explain(text)), map, turn};
+  return {localization.exchange(value, from, to, {}, text), map, turn};
 }
 
 Value Ring::receive(Value total, const Arrival &arrival) {
