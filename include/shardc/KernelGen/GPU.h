@@ -30,6 +30,9 @@ class SCFDialect;
 namespace LLVM {
 class LLVMDialect;
 } // namespace LLVM
+namespace NVVM {
+class NVVMDialect;
+} // namespace NVVM
 } // namespace mlir
 
 namespace shardc {

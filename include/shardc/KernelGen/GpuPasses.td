@@ -26,13 +26,14 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
-def LowerGpuMathPass : Pass<"spmd-lower-gpu-math", "mlir::gpu::GPUModuleOp"> {
-  let summary = "Use instructions for functions that GPUs have them for.";
+def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Convert kernels to the NVVM and LLVM dialects.";
   let description = [{
-    Before: `math` ops on scalars. After: square roots, roundings, fused multiply-adds and operations on bits are LLVM's
-    intrinsics; what is left becomes calls of libdevice.
+    Before: `gpu.func` with arith, math, memref, cf and complex. After: `llvm.func`. Square roots, roundings, fused
+    multiply-adds and operations on bits are LLVM's intrinsics, for which GPUs have instructions; other functions are calls
+    of libdevice, so that a kernel which needs none of these can be made without CUDA.
   }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
 def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {

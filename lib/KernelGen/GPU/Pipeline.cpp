@@ -8,19 +8,19 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -33,26 +33,57 @@
 using namespace mlir;
 
 namespace shardc {
-#define GEN_PASS_DEF_LOWERGPUMATHPASS
+#define GEN_PASS_DEF_CONVERTGPUKERNELSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
 
+/// Functions that GPUs have instructions for.
+static LogicalResult convertSimpleMath(gpu::GPUModuleOp kernels) {
+  MLIRContext *ctx = kernels.getContext();
+  LLVMTypeConverter converter(ctx);
+  RewritePatternSet patterns(ctx);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  ConversionTarget target(*ctx);
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::AbsFOp, math::AbsIOp, math::CeilOp,
+                      math::CopySignOp, math::CountLeadingZerosOp,
+                      math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
+                      math::FmaOp, math::RoundEvenOp, math::RsqrtOp,
+                      math::SqrtOp, math::TruncOp>();
+  return applyPartialConversion(kernels, target, std::move(patterns));
+}
+
+static LogicalResult convertKernels(gpu::GPUModuleOp kernels) {
+  MLIRContext *ctx = kernels.getContext();
+  LowerToLLVMOptions options(ctx);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(ctx, options);
+  configureGpuToNVVMTypeConverter(converter);
+  RewritePatternSet patterns(ctx);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateComplexToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateGpuToNVVMConversionPatterns(converter, patterns);
+  populateLibDeviceConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  ConversionTarget target(*ctx);
+  target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                           complex::ComplexDialect, gpu::GPUDialect,
+                           math::MathDialect, memref::MemRefDialect,
+                           vector::VectorDialect>();
+  target.addLegalOp<gpu::GPUModuleOp>();
+  return applyPartialConversion(kernels, target, std::move(patterns));
+}
+
 namespace {
-struct LowerGpuMathPass final
-    : shardc::impl::LowerGpuMathPassBase<LowerGpuMathPass> {
+struct ConvertGpuKernelsPass final
+    : shardc::impl::ConvertGpuKernelsPassBase<ConvertGpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
-    LLVMTypeConverter converter(&getContext());
-    RewritePatternSet patterns(&getContext());
-    populateMathToLLVMConversionPatterns(converter, patterns);
-    ConversionTarget target(getContext());
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<math::AbsFOp, math::AbsIOp, math::CeilOp,
-                        math::CopySignOp, math::CountLeadingZerosOp,
-                        math::CountTrailingZerosOp, math::CtPopOp,
-                        math::FloorOp, math::FmaOp, math::RoundEvenOp,
-                        math::RsqrtOp, math::SqrtOp, math::TruncOp>();
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(patterns))))
+    if (failed(convertSimpleMath(getOperation())) ||
+        failed(convertKernels(getOperation())))
       signalPassFailure();
   }
 };
@@ -81,28 +112,16 @@ void buildGpuToNVVMPipeline(OpPassManager &pm) {
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
-  kernels.addPass(createLowerGpuMathPass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   kernels.addPass(arith::createArithExpandOpsPass(expand));
-  ConvertGpuOpsToNVVMOpsOptions nvvm;
-  nvvm.indexBitwidth = 64;
-  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
 }
 
 void registerGpuKernelDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, NVVM::NVVMDialect>();
-  arith::registerConvertArithToLLVMInterface(registry);
-  cf::registerConvertControlFlowToLLVMInterface(registry);
-  index::registerConvertIndexToLLVMInterface(registry);
-  registerConvertComplexToLLVMInterface(registry);
-  registerConvertFuncToLLVMInterface(registry);
-  registerConvertMathToLLVMInterface(registry);
-  registerConvertMemRefToLLVMInterface(registry);
-  registerConvertNVVMToLLVMInterface(registry);
-  vector::registerConvertVectorToLLVMInterface(registry);
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
 }
