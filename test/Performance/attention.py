@@ -3,7 +3,8 @@
     attention.py [--shard-run PATH] [--rounds N] [--steps N] [--ranks 2,4] [CASE ...]
 
 Plain softmax attention as people write it, B1 H8 S4096 D64 f32, queries, keys and values cut along the sequence: forward,
-and forward with the gradient of all three. JAX has as many virtual devices as there are ranks; PyTorch runs
+and forward with the gradient of all three. "ring forward" is the same attention as its author has cut it, blocks of keys
+travelling in shard_map past an online softmax. JAX has as many virtual devices as there are ranks; PyTorch runs
 scaled_dot_product_attention with two threads. All take turns; figures are medians of all steps of all rounds.
 """
 
@@ -22,7 +23,7 @@ from bench import time_steps  # noqa: E402
 
 SHAPE = (1, 8, 4096, 64)
 SPEC = (None, None, "x", None)
-CASES = ("forward", "forward+backward", "causal forward", "causal forward+backward")
+CASES = ("forward", "forward+backward", "causal forward", "causal forward+backward", "ring forward")
 
 
 def attention(is_causal: bool):
@@ -40,10 +41,38 @@ def attention(is_causal: bool):
     return f
 
 
-def program(case: str):
+def ring(mesh):
+    """Return attention that goes round a ring of its own."""
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import PartitionSpec
+
+    ranks = mesh.shape["x"]
+
+    def local(q, k, v):
+        def step(carry, _):
+            k, v, m, l, acc = carry  # noqa: E741
+            scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / 8.0
+            new = jnp.maximum(m, scores.max(-1))
+            p, correction = jnp.exp(scores - new[..., None]), jnp.exp(m - new)
+            acc = acc * correction[..., None] + jnp.einsum("bhqk,bhkd->bhqd", p, v)
+            k, v = (jax.lax.ppermute(x, "x", [(i, (i + 1) % ranks) for i in range(ranks)]) for x in (k, v))
+            return (k, v, new, l * correction + p.sum(-1), acc), None
+
+        rows = jnp.zeros_like(q[..., 0])
+        (_, _, _, total, acc), _ = jax.lax.scan(step, (k, v, rows - jnp.inf, rows, jnp.zeros_like(q)), None, length=ranks)
+        return acc / total[..., None]
+
+    spec = PartitionSpec(*SPEC)
+    return jax.shard_map(local, mesh=mesh, in_specs=(spec,) * 3, out_specs=spec)
+
+
+def program(case: str, mesh):
     """Return the function of a case and its number of arguments and results."""
     import jax
 
+    if case.startswith("ring"):
+        return ring(mesh), 3, 1
     f = attention(case.startswith("causal"))
     if not case.endswith("backward"):
         return f, 3, 1
@@ -62,8 +91,9 @@ def run_jax(case: str, ranks: int, steps: int) -> list[float]:
     import numpy as np
     from jax.sharding import NamedSharding, PartitionSpec
 
-    f, inputs, outputs = program(case)
-    sharding = NamedSharding(jax.make_mesh((ranks,), ("x",), axis_types=(jax.sharding.AxisType.Auto,)), PartitionSpec(*SPEC))
+    mesh = jax.make_mesh((ranks,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    f, inputs, outputs = program(case, mesh)
+    sharding = NamedSharding(mesh, PartitionSpec(*SPEC))
     rng = np.random.default_rng(0)
     values = [jax.device_put(rng.normal(size=SHAPE).astype(np.float32), sharding) for _ in range(inputs)]
     out = sharding if outputs == 1 else (sharding,) * outputs
@@ -95,8 +125,9 @@ def export(case: str, ranks: int, path: Path) -> None:
     import jax.numpy as jnp
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
-    f, inputs, outputs = program(case)
-    sharding = NamedSharding(AbstractMesh((ranks,), ("x",)), PartitionSpec(*SPEC))
+    mesh = AbstractMesh((ranks,), ("x",))
+    f, inputs, outputs = program(case, mesh)
+    sharding = NamedSharding(mesh, PartitionSpec(*SPEC))
     shapes = [jax.ShapeDtypeStruct(SHAPE, jnp.float32, sharding=sharding)] * inputs
     out = sharding if outputs == 1 else (sharding,) * outputs
     path.write_text(jax.jit(f, out_shardings=out).trace(*shapes).lower(lowering_platforms=("cpu",)).as_text())

@@ -15,7 +15,7 @@ SCALES = ["none", "query", "scores", "divide", "key"]
 SOFTMAXES = ["jax", "max", "stop_gradient", "no_max", "log_softmax", "logsumexp", "after", "power"]
 MASKS = ["none", "causal_tril", "causal_ge", "causal_lt", "causal_inf", "window", "shifted", "padding", "segments",
          "dense", "bias", "additive", "alibi", "softcap", "dropout", "padding_causal", "min",
-         "bert", "where_added", "keep_times"]
+         "bert", "where_added", "keep_times", "holes"]
 DTYPES = ["float32"] * 5 + ["bfloat16", "float16", "float64"]
 GROUPS = ["none"] * 3 + ["reshape", "repeat", "broadcast"]
 MODES = ["forward", "forward", "vjp", "vjp", "remat", "loss"]
@@ -76,7 +76,7 @@ def _mask(scores: jax.Array, how: str, extras: dict[str, jax.Array], heads: bool
         return jnp.where(jnp.logical_and(rows >= columns, extras["padding"]), scores, large)
     if how == "segments":
         return jnp.where(extras["segment_q"][:, None] == extras["segment_k"][None, :], scores, large)
-    if how == "dense":
+    if how in ("dense", "holes"):
         return jnp.where(extras["dense"], scores, large)
     if how == "bias":
         return scores + extras["bias"].astype(scores.dtype)
@@ -145,6 +145,10 @@ def make(seed: int) -> Program:
     if mask in ("dense", "bert"):
         dense = rng.random((sizes["t"], sizes["s"])) < 0.7
         dense[:, 0] = True
+        add("dense", dense)
+    if mask == "holes":  # some queries see nothing: theirs is the average
+        dense = rng.random((sizes["t"], sizes["s"])) < 0.7
+        dense[::3] = False
         add("dense", dense)
     if mask == "bias":
         lead = (sizes["h"] * groups,) if heads and rng.random() < 0.7 else ()
