@@ -85,6 +85,11 @@ private:
   bool mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const;
   void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact);
   bool isUnanimous() const;
+  /// True if rows are picked along `factor`: those that indices name.
+  bool isPicked(int64_t factor) const {
+    return factor >= 0 && view.rule->factors[factor].kind == FactorKind::Distributed &&
+           view.rule->factors[factor].askedBytes > 0;
+  }
   /// True if `factor` travels in parts that are sent to whoever asks or owns.
   bool isAsked(ArrayRef<FactorState> factors, int64_t factor) const;
   double costOf(ArrayRef<FactorState> factors) const;
@@ -174,8 +179,7 @@ bool Decider::isUnanimous() const {
     if (!list.empty() && !mayTake(factor, list.front().state.axes, factors))
       return false;
     // A small operand is better gathered than asked for rows.
-    if (!list.empty() && view.rule->factors[factor].kind == FactorKind::Distributed &&
-        view.rule->factors[factor].askedBytes > 0)
+    if (!list.empty() && isPicked(factor))
       return false;
     factors.push_back(list.empty() ? FactorState() : list.front().state);
   }
@@ -210,11 +214,17 @@ double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double
       if (dim.factor >= 0 && dim.factor != factor && !factors[dim.factor].axes.empty())
         held /= double(problem.shards(factors[dim.factor].axes));
   }
-  bool isGathered = holders == 1 && view.rule->factors[factor].kind == FactorKind::Distributed;
+  bool isGathered = holders == 1 && isPicked(factor);
   if (isGathered && held > 0)
     wanted = held * (1 - std::exp(-wanted / held));
+  // Ranks that hold the same indices need not tell one another what they ask for.
+  bool isKnown = isGathered && llvm::none_of(llvm::enumerate(factors), [&](auto it) {
+    return int64_t(it.index()) != factor && llvm::any_of(it.value().axes, [&](int64_t axis) {
+      return llvm::is_contained(factors[factor].axes, axis);
+    });
+  });
   double ranks = double(problem.numRanks());
-  return ranks * (wanted * (1 - 1 / double(problem.shards(factors[factor].axes))) + kMeetingBytes);
+  return ranks * (wanted * (1 - 1 / double(problem.shards(factors[factor].axes))) + (isKnown ? 0 : kMeetingBytes));
 }
 
 double Decider::shareOf(ArrayRef<FactorState> factors) const {
@@ -255,7 +265,9 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
     if (number < 0)
       continue;
     const TensorState &tensor = problem.tensors[number];
-    bytes += double(tensor.bytes());
+    // Where rows are picked, the work is in those that are.
+    if (llvm::none_of(view.operands[i], [&](const RuleView::Dim &dim) { return isPicked(dim.factor); }))
+      bytes += double(tensor.bytes());
     cost += bytesMoved(problem, tensor, impliedOperand(problem, view, factors, i, tensor));
   }
   for (auto [i, number] : llvm::enumerate(op.results)) {

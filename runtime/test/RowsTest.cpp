@@ -338,14 +338,17 @@ TEST(Rows, RandomTensorsIndicesAndMeshes) {
   }
 }
 
-/// 8 rows over 4 ranks, each of which asks for rows 0, 0 and 7.
-static SiteTable smallTable() {
+/// 8 rows over 4 ranks, each of which asks for rows 0, 0 and 7: the same three
+/// indices, or three each out of twelve.
+static SiteTable smallTable(bool areSame = true) {
   Intervals owned = cut({2, 2, 2, 2});
   Site plan;
   plan.kind = SiteKind::RowPlan;
   plan.report = "row_plan";
   plan.type = ElementType::I64;
-  plan.exchange.globalShape = {3};
+  plan.exchange.globalShape = {areSame ? 3 : 12};
+  if (!areSame)
+    plan.exchange.dims = {{0, {0}, cut({3, 3, 3, 3}), cut({3, 3, 3, 3})}};
   plan.rows.vectorDim = 1;
   plan.rows.gathers = true;
   plan.rows.components = {0};
@@ -360,16 +363,22 @@ static SiteTable smallTable() {
 }
 
 TEST(Rows, EachRowTravelsOnce) {
-  TestWorld world(smallTable());
-  int status = world.run([](shardrt_context *ctx) {
-    int64_t indices[] = {0, 0, 7};
-    float block[10], rows[15];
-    return shardrt_gather_rows(ctx, 1, shardrt_plan_rows(ctx, 0, indices),
-                               block, rows);
-  });
-  EXPECT_EQ(status, SHARDRT_OK) << world.error();
-  // Rows 0 and 7 to three other ranks each.
-  EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
+  for (bool areSame : {true, false}) {
+    TestWorld world(smallTable(areSame));
+    int status = world.run([](shardrt_context *ctx) {
+      int64_t indices[] = {0, 0, 7};
+      float block[10], rows[15];
+      return shardrt_gather_rows(ctx, 1, shardrt_plan_rows(ctx, 0, indices),
+                                 block, rows);
+    });
+    EXPECT_EQ(status, SHARDRT_OK) << world.error();
+    // Rows 0 and 7 to three other ranks each.
+    EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
+    // Ranks with the same indices know what the others ask for; of others each
+    // tells three how many rows, and two ranks have one each.
+    EXPECT_EQ(world.stats(0).bytes_received,
+              areSame ? 0 : 4 * 3 * 8 + 6 * 8);
+  }
 }
 
 TEST(Rows, APlanForSomethingElseIsRefused) {
@@ -393,7 +402,7 @@ TEST(Rows, APlanForSomethingElseIsRefused) {
 }
 
 TEST(Rows, RanksThatDisagreeAreTold) {
-  TestWorld world(smallTable());
+  TestWorld world(smallTable(/*areSame=*/false));
   int status = world.run([](shardrt_context *ctx) {
     int64_t indices[] = {0, 1, 7};
     float block[10], rows[15];
@@ -407,7 +416,7 @@ TEST(Rows, RanksThatDisagreeAreTold) {
 }
 
 TEST(Rows, ARankThatNeverComesIsNamed) {
-  TestWorld world(smallTable(), 0, /*timeoutMs=*/200);
+  TestWorld world(smallTable(/*areSame=*/false), 0, /*timeoutMs=*/200);
   int status = world.run([](shardrt_context *ctx) {
     int64_t indices[] = {0, 1, 7};
     if (shardrt_rank(ctx) == 1)
