@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
@@ -123,6 +124,70 @@ static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer,
 // reduce
 //===----------------------------------------------------------------------===//
 
+// True if all elements are one number: where a rank's places begin.
+static bool isOneNumber(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<stablehlo::ConstantOp>(op))
+    return constant.getValue().isSplat();
+  if (isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(op))
+    return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() == 0;
+  return false;
+}
+
+// True if places grow along any dim, or are the same: then the first NaN has the
+// lowest place.
+static bool areCounted(Value places) {
+  if (auto sum = places.getDefiningOp<stablehlo::AddOp>())
+    return (areCounted(sum.getLhs()) && isOneNumber(sum.getRhs())) ||
+           (areCounted(sum.getRhs()) && isOneNumber(sum.getLhs()));
+  return isa_and_nonnull<stablehlo::IotaOp, stablehlo::DynamicIotaOp>(places.getDefiningOp());
+}
+
+// argmax and argmin in two passes that vectorise: the extreme value, then the
+// lowest place that has it.
+static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax, ValueRange ins,
+                                 ArrayRef<OpFoldResult> sizes, ArrayRef<AffineMap> maps,
+                                 ArrayRef<utils::IteratorType> iterators) {
+  ImplicitLocOpBuilder &b = l.b;
+  Value initValue = l.scalar(op.getInitValues()[0]), initPlace = l.scalar(op.getInitValues()[1]);
+  bool isFloat = isa<FloatType>(initValue.getType());
+  auto isHit = [&](Value value, Value best) -> Value {
+    if (!isFloat)
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value, best);
+    // Where there is a NaN it is the best, and nothing else is it.
+    Value equal = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, best);
+    Value nan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+    return arith::OrIOp::create(b, equal, nan);
+  };
+  AffineMap inMap = maps[0], placeMap = maps[1], outMap = maps[2];
+  Value best = l.generic(ins[0], l.filled(sizes, initValue), {inMap, outMap}, iterators,
+                         [&](ValueRange args) -> SmallVector<Value> {
+                           if (isFloat && isMax)
+                             return {arith::MaximumFOp::create(b, args[0], args[1]).getResult()};
+                           if (isFloat)
+                             return {arith::MinimumFOp::create(b, args[0], args[1]).getResult()};
+                           if (isMax)
+                             return {arith::MaxSIOp::create(b, args[0], args[1]).getResult()};
+                           return {arith::MinSIOp::create(b, args[0], args[1]).getResult()};
+                         })[0];
+  auto placeType = cast<IntegerType>(initPlace.getType());
+  Value none = arith::ConstantOp::create(
+      b, b.getIntegerAttr(placeType, APInt::getSignedMaxValue(placeType.getWidth())));
+  Value place = l.generic({ins[0], ins[1], best}, l.filled(sizes, none), {inMap, placeMap, outMap, outMap}, iterators,
+                          [&](ValueRange args) -> SmallVector<Value> {
+                            Value hit = isHit(args[0], args[2]);
+                            Value candidate = arith::SelectOp::create(b, hit, args[1], none);
+                            return {arith::MinSIOp::create(b, args[3], candidate).getResult()};
+                          })[0];
+  place = l.map({best, place}, l.empty(sizes, placeType), [&](ValueRange args) -> SmallVector<Value> {
+    Value candidate = arith::SelectOp::create(b, isHit(initValue, args[0]), initPlace, none);
+    return {arith::MinSIOp::create(b, args[1], candidate).getResult()};
+  });
+  l.set(op.getResult(0), best);
+  l.set(op.getResult(1), place);
+  return success();
+}
+
 static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
   MLIRContext *ctx = l.b.getContext();
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -153,6 +218,16 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
     sizes.push_back(l.size(l.tensor(op.getInputs().front()), dim));
   }
   maps.append(op.getNumResults(), AffineMap::get(rank, 0, out, ctx));
+  bool isMax;
+  if (stablehlo::picksExtreme(op, isMax) && areCounted(op.getInputs()[1])) {
+    Type value = elementType(op.getInputs()[0].getType()), place = elementType(op.getInputs()[1].getType());
+    auto integer = dyn_cast<IntegerType>(value);
+    auto number = dyn_cast<FloatType>(value);
+    bool isOrdered = (number && number.getWidth() >= 16) || (integer && !integer.isUnsigned() && integer.getWidth() > 1);
+    if (isOrdered && place.isSignlessInteger() && place.getIntOrFloatBitWidth() >= 32 &&
+        op.getDimensions().size() == 1)
+      return emitExtreme(l, op, isMax, ins, sizes, maps, iterators);
+  }
   return emitReduction(l, op, reducer, ins, ins.size(), sizes,
                        op.getInitValues(), maps, iterators);
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -15,43 +16,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
 using spmd::ReductionKind;
-
-/// True for JAX's argmax and argmin, on (value, place): the larger value, or NaN; of
-/// equals the lower place. It may take its initial value in as often as it likes.
-static bool picksExtreme(stablehlo::ReduceOp op) {
-  Block &body = op.getBody().front();
-  if (op.getInputs().size() != 2 || body.getNumArguments() != 4)
-    return false;
-  Value x = body.getArgument(0), p = body.getArgument(1), y = body.getArgument(2), q = body.getArgument(3);
-  using Direction = stablehlo::ComparisonDirection;
-  auto compares = [](Value value, Value lhs, Value rhs, auto... directions) {
-    auto compare = value.getDefiningOp<stablehlo::CompareOp>();
-    return compare && compare.getLhs() == lhs && compare.getRhs() == rhs &&
-           ((compare.getComparisonDirection() == directions) || ...);
-  };
-  // Either order of an or's or an and's operands.
-  auto both = [](auto logic, auto first, auto second) {
-    return logic && ((first(logic.getLhs()) && second(logic.getRhs())) ||
-                     (first(logic.getRhs()) && second(logic.getLhs())));
-  };
-  auto value = body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
-  auto place = body.getTerminator()->getOperand(1).getDefiningOp<stablehlo::SelectOp>();
-  if (!value || !place || value.getOnTrue() != x || value.getOnFalse() != y || place.getOnTrue() != p ||
-      place.getOnFalse() != q)
-    return false;
-  auto isTie = [&](Value tie) {
-    return both(
-        tie.getDefiningOp<stablehlo::AndOp>(), [&](Value equal) { return compares(equal, x, y, Direction::EQ); },
-        [&](Value lower) { return compares(lower, p, q, Direction::LT); });
-  };
-  return both(
-             value.getPred().getDefiningOp<stablehlo::OrOp>(),
-             [&](Value more) { return compares(more, x, y, Direction::GT, Direction::LT); },
-             [&](Value nan) { return compares(nan, x, x, Direction::NE); }) &&
-         both(
-             place.getPred().getDefiningOp<stablehlo::OrOp>(),
-             [&](Value wins) { return wins == value.getPred(); }, isTie);
-}
 
 /// Reduced dims may be cut. A body that nobody knows may depend on the order of
 /// what it combines, so only the first of several reduced dims.
@@ -156,7 +120,7 @@ static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &locali
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
   SmallVector<int64_t> axes = distributedAxes(localization);
-  bool isOptional = !picksExtreme(op);
+  bool isMax, isOptional = !stablehlo::picksExtreme(op, isMax);
 
   auto build = [&](ArrayRef<Value> operands, TypeRange types, ArrayRef<int64_t> dims) -> Operation * {
     Operation *reduce = cloneAs(op, localization, operands, types);

@@ -45,3 +45,42 @@ FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op
     return failure();
   return mapping.lookup(block.getTerminator()->getOperand(0));
 }
+
+bool shardc::stablehlo::picksExtreme(Operation *reduce, bool &isMax) {
+  auto op = dyn_cast<ReduceOp>(reduce);
+  if (!op)
+    return false;
+  Block &body = op.getBody().front();
+  if (op.getInputs().size() != 2 || body.getNumArguments() != 4)
+    return false;
+  Value x = body.getArgument(0), p = body.getArgument(1), y = body.getArgument(2), q = body.getArgument(3);
+  using Direction = ComparisonDirection;
+  auto compares = [](Value value, Value lhs, Value rhs, Direction direction) {
+    auto compare = value.getDefiningOp<CompareOp>();
+    return compare && compare.getLhs() == lhs && compare.getRhs() == rhs &&
+           compare.getComparisonDirection() == direction &&
+           compare.getCompareType() != ComparisonType::TOTALORDER;
+  };
+  // Either order of an or's or an and's operands.
+  auto both = [](auto logic, auto first, auto second) {
+    return logic && ((first(logic.getLhs()) && second(logic.getRhs())) ||
+                     (first(logic.getRhs()) && second(logic.getLhs())));
+  };
+  auto value = body.getTerminator()->getOperand(0).getDefiningOp<SelectOp>();
+  auto place = body.getTerminator()->getOperand(1).getDefiningOp<SelectOp>();
+  if (!value || !place || value.getOnTrue() != x || value.getOnFalse() != y || place.getOnTrue() != p ||
+      place.getOnFalse() != q)
+    return false;
+  auto isTie = [&](Value tie) {
+    return both(
+        tie.getDefiningOp<AndOp>(), [&](Value equal) { return compares(equal, x, y, Direction::EQ); },
+        [&](Value lower) { return compares(lower, p, q, Direction::LT); });
+  };
+  return both(
+             value.getPred().getDefiningOp<OrOp>(),
+             [&](Value more) { return (isMax = compares(more, x, y, Direction::GT)) || compares(more, x, y, Direction::LT); },
+             [&](Value nan) { return compares(nan, x, x, Direction::NE); }) &&
+         both(
+             place.getPred().getDefiningOp<OrOp>(),
+             [&](Value wins) { return wins == value.getPred(); }, isTie);
+}

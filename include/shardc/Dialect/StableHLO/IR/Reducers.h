@@ -13,6 +13,11 @@ namespace shardc::stablehlo {
 llvm::FailureOr<mlir::Value> combineElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Region &body,
                                                 mlir::Value left, mlir::Value right);
 
+/// True for JAX's argmax and argmin, a reduce of (value, place): the larger (`isMax`)
+/// or smaller value, or NaN; of equals the lower place. It may take its initial
+/// value in as often as it likes.
+bool picksExtreme(mlir::Operation *reduce, bool &isMax);
+
 } // namespace shardc::stablehlo
 
 #endif // SHARDC_DIALECT_STABLEHLO_IR_REDUCERS_H
