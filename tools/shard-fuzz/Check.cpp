@@ -61,6 +61,7 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
   CompiledProgram program;
   if (failed(run([&](mlir::OpPassManager &pm) {
         buildImportStage(pm, options);
+        buildRaiseStage(pm, options);
         buildPropagateStage(pm, options);
         buildPartitionStage(pm, options);
       })))

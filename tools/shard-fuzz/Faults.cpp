@@ -572,6 +572,51 @@ static bool loseUpdates(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+/// A block that goes round is not met by anybody.
+static bool leaveBlockOut(ModuleOp module) {
+  bool any = false;
+  for (PairStepOp op : all<PairStepOp>(module)) {
+    if (!op.getInits().front().getDefiningOp<PairStepOp>())
+      continue;
+    op->replaceAllUsesWith(op.getInits());
+    op->erase();
+    any = true;
+  }
+  return any;
+}
+
+static bool meetBlockTwice(ModuleOp module) {
+  bool any = false;
+  for (PairStepOp op : all<PairStepOp>(module)) {
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    auto again = cast<PairStepOp>(builder.clone(*op));
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      result.replaceAllUsesExcept(again->getResult(i), again);
+    again.getInitsMutable().assign(op->getResults());
+    any = true;
+  }
+  return any;
+}
+
+/// Masks are asked at the place of the next key.
+static bool shiftKeys(ModuleOp module) {
+  bool any = false;
+  for (PairStepOp op : all<PairStepOp>(module)) {
+    OpBuilder builder(op);
+    Value one = arith::ConstantIndexOp::create(builder, op.getLoc(), 1);
+    MutableOperandRange at = op.getAtMutable();
+    Value key = at[at.size() - 1].get();
+    at[at.size() - 1].set(arith::AddIOp::create(builder, op.getLoc(), key, one));
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
 // The list
 //===----------------------------------------------------------------------===//
 
@@ -700,6 +745,9 @@ static const Fault faults[] = {
      [](ModuleOp m) { return readStaleOperand(m, "spmd.row_plan", 0); }},
     {"rows-asked-of-the-wrong-rank", askNeighbour},
     {"row-updates-lost", loseUpdates},
+    {"ring-block-left-out", leaveBlockOut},
+    {"ring-block-met-twice", meetBlockTwice},
+    {"ring-block-at-the-next-key", shiftKeys},
     {"exchange-hoisted-out-of-a-loop", readBeforeLoop},
     {"different-exchanges-merged", mergeExchanges}};
 
