@@ -4,6 +4,7 @@
 // random numbers, maps, older forms of products and broadcasts, tuples, tokens.
 //
 //===----------------------------------------------------------------------===//
+#include "RaggedDot.h"
 #include "RandomBits.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Import/Passes.h"
@@ -349,6 +350,8 @@ struct DecomposeOpsPass final
                     RngBitGeneratorOp, MapOp, DotOp, BroadcastOp,
                     GetTupleElementOp, OptimizationBarrierOp>(
                   [](auto op) { return decompose(op); })
+              .Case([](chlo::RaggedDotOp op) { return decomposeRaggedDot(op); })
+              .Case([](chlo::MulhiOp op) { return decomposeMulhi(op); })
               .Case([&](RngOp op) { return decompose(op, ++drawn); })
               .Default(success());
       if (failed(result))

@@ -7,6 +7,7 @@
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
@@ -214,6 +215,33 @@ static bool isUnknownDialect(StringRef message) {
          (message.contains("ialect `") && message.contains("not found"));
 }
 
+/// The name of the op in the parser's word on one that its dialect does not have;
+/// empty for other errors.
+static StringRef unknownOp(StringRef message) {
+  for (auto [before, after] :
+       {std::pair("unregistered operation '", "' found in dialect"),
+        std::pair("custom op '", "' is unknown")})
+    if (message.consume_front(before) && message.contains(after))
+      return message.split('\'').first;
+  return {};
+}
+
+/// Why the catalogue has no op of this name, and what to do.
+static StringRef adviceFor(StringRef op) {
+  op.consume_front("stablehlo.");
+  return StringSwitch<StringRef>(op)
+      .Cases({"infeed", "outfeed", "send", "recv"},
+             "it moves data in or out while the program runs; give arguments "
+             "and results")
+      .Cases({"uniform_quantize", "uniform_dequantize"},
+             "quantised types are not known; legalise them before")
+      .Cases({"async_start", "async_done"},
+             "start and wait are this compiler's to choose; give the op itself")
+      .Cases({"einsum", "unary_einsum", "torch_index_select", "cross-replica-sum"},
+             "it is of older versions; export with a newer one")
+      .Default("no op of this name is known");
+}
+
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
 /// The compiler's diagnostics go to stderr.
 static Error withModel(StringRef path, ModelOptions &options,
@@ -238,11 +266,18 @@ static Error withModel(StringRef path, ModelOptions &options,
             !std::exchange(first, false))
           return failure(); // the next handler prints it
         std::string message = diagnostic.str();
-        if (!isUnsupported(message) && !isUnknownDialect(message))
+        StringRef op = unknownOp(message);
+        if (!isUnsupported(message) && !isUnknownDialect(message) && op.empty())
           return failure();
         refused = ExitCode::Unsupported;
         if (isUnsupported(message))
           return failure();
+        if (!op.empty()) {
+          handler.emitDiagnostic(diagnostic.getLocation(),
+                                 "unsupported: '" + op + "': " + adviceFor(op),
+                                 mlir::DiagnosticSeverity::Error);
+          return success();
+        }
         // MLIR's own advice is for those who can change the tool.
         handler.emitDiagnostic(
             diagnostic.getLocation(),

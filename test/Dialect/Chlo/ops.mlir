@@ -52,6 +52,15 @@ func.func @functions(%a: tensor<?x4xf32>, %b: tensor<3x4xf32>) {
   return
 }
 
+// CHECK-LABEL: func @products(
+func.func @products(%a: tensor<8x6xf32>, %b: tensor<3x6x5xf32>, %g: tensor<3xi32>, %i: tensor<8xui32>) {
+  // CHECK: "chlo.ragged_dot"(%{{.*}}) <{precision_config = [#chlo<precision DEFAULT>, #chlo<precision HIGHEST>], ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<8x6xf32>, tensor<3x6x5xf32>, tensor<3xi32>) -> tensor<8x5xf32>
+  %0 = "chlo.ragged_dot"(%a, %b, %g) <{precision_config = [#chlo<precision DEFAULT>, #chlo<precision HIGHEST>], ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<8x6xf32>, tensor<3x6x5xf32>, tensor<3xi32>) -> tensor<8x5xf32>
+  // CHECK: chlo.mulhi %{{.*}}, %{{.*}} : tensor<8xui32>, tensor<8xui32> -> tensor<8xui32>
+  %1 = chlo.mulhi %i, %i : tensor<8xui32>, tensor<8xui32> -> tensor<8xui32>
+  return
+}
+
 // CHECK-LABEL: func @others(
 func.func @others(%a: tensor<?x256xf32>) -> tensor<2xf32> {
   // CHECK: %{{.*}}, %{{.*}} = chlo.top_k(%{{.*}}, k = 8) : tensor<?x256xf32> -> (tensor<?x8xf32>, tensor<?x8xi32>)

@@ -19,6 +19,10 @@
 #include "shardc/Support/ElementwiseTrait.h"
 
 #include "shardc/Dialect/Chlo/IR/ChloDialect.h.inc"
+#include "shardc/Dialect/Chlo/IR/ChloEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "shardc/Dialect/Chlo/IR/ChloAttrs.h.inc"
 
 #define GET_OP_CLASSES
 #include "shardc/Dialect/Chlo/IR/ChloOps.h.inc"

@@ -7,6 +7,8 @@
 #define SHARDC_DIALECT_CHLO_IR_CHLOOPS_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -16,6 +18,7 @@ def Chlo_Dialect : Dialect {
   let cppNamespace = "::shardc::chlo";
   let summary = "Elementary and special functions beside StableHLO.";
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 def Chlo_Elementwise : NativeOpTrait<"ElementwiseTrait"> {
@@ -55,6 +58,25 @@ class Chlo_InferOp<string mnemonic, list<Trait> traits = []>
       return ::shardc::verifyInferredTypes<$cppClass>(*this);
     }
   }];
+}
+
+def Chlo_Precision : I32Enum<"Precision", "", [
+    I32EnumCase<"DEFAULT", 0>, I32EnumCase<"HIGH", 1>, I32EnumCase<"HIGHEST", 2>]> {
+  let cppNamespace = "::shardc::chlo";
+}
+def Chlo_PrecisionAttr : EnumAttr<Chlo_Dialect, Chlo_Precision, "precision">;
+
+def Chlo_RaggedDotDimensionNumbersAttr
+    : AttrDef<Chlo_Dialect, "RaggedDotDimensionNumbers"> {
+  let mnemonic = "ragged_dot";
+  let summary = "Dims of a product, that which is cut into groups, and that of the groups.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$lhsBatchingDimensions,
+      ArrayRefParameter<"int64_t">:$rhsBatchingDimensions,
+      ArrayRefParameter<"int64_t">:$lhsContractingDimensions,
+      ArrayRefParameter<"int64_t">:$rhsContractingDimensions,
+      ArrayRefParameter<"int64_t">:$lhsRaggedDimensions,
+      ArrayRefParameter<"int64_t">:$rhsGroupDimensions);
+  let hasCustomAssemblyFormat = 1;
 }
 
 class Chlo_UnaryOp<string mnemonic, Type type, string what>
@@ -158,6 +180,28 @@ def Chlo_TopKOp : Chlo_InferOp<"top_k"> {
     `(` $operand `,` `k` `=` $k `)` attr-dict
       `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
   }];
+}
+
+def Chlo_MulhiOp : Chlo_Op<"mulhi", [Pure, Chlo_Elementwise, SameOperandsAndResultType]> {
+  let summary = "The upper half of the product of integers.";
+  let arguments = (ins RankedTensorOf<[Chlo_Int]>:$lhs, RankedTensorOf<[Chlo_Int]>:$rhs);
+  let results = (outs RankedTensorOf<[Chlo_Int]>:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+}
+
+def Chlo_RaggedDotOp : Chlo_Op<"ragged_dot", [Pure]> {
+  let summary = "Products of groups of rows, each with a matrix of its own.";
+  let description = [{
+    One dim of `lhs` is cut into groups of `group_sizes`, one behind the other. Is it free, each group
+    meets its own matrix of `rhs`; is it contracted, each group gives a matrix of the result, in a dim before
+    the others; is it a batch, groups say nothing. Elements behind all groups count as zeros.
+  }];
+  let arguments = (ins Chlo_Tensor:$lhs, Chlo_Tensor:$rhs, RankedTensorOf<[Chlo_Int]>:$group_sizes,
+      Chlo_RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
+      OptionalAttr<TypedArrayAttrBase<Chlo_PrecisionAttr, "precision of each operand">>:$precision_config);
+  let results = (outs Chlo_Tensor:$result);
+  let extraClassDeclaration = "";
+  let hasVerifier = 1;
 }
 
 #endif // SHARDC_DIALECT_CHLO_IR_CHLOOPS_TD
