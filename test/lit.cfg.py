@@ -7,10 +7,12 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     jax      %python can import jax
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
+    ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
 """
 
 import os
 import platform
+import shutil
 import subprocess
 
 import lit.formats
@@ -25,7 +27,7 @@ config.test_exec_root = os.path.join(config.shardc_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(
     [config.shardc_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
 )
-for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -60,3 +62,8 @@ config.substitutions.append(
 )
 
 config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")
+
+# Where shardc looks for it as well. Without it such tests are reported as not run.
+cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)]
+if all(shutil.which(tool, path=os.pathsep.join([*cuda_folders, os.environ.get("PATH", "")])) for tool in ("ptxas", "fatbinary")):
+    config.available_features.add("ptxas")

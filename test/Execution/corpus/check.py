@@ -1,6 +1,7 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
-    check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|own] [--jobs N] [--results FILE]
+    check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|ranks|own] [--jobs N] [--results FILE]
+             [--device NAME]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
 arriving in uneven shards, empty ones among them. The expected outputs come from the unsharded program as JAX runs
@@ -78,11 +79,15 @@ class Run:
     flags: tuple[str, ...]
 
 
-def variants(entry: dict, which: str) -> list[Run]:
-    """The runs of one program.
+def variants(entry: dict, which: str, device: str | None = None) -> list[Run]:
+    """The runs of one program, on ``device``.
 
-    ``which``: all; short: its own mesh and one uneven or else resized; own: its own mesh.
+    ``which``: all; short: its own mesh and one uneven or else resized; ranks: its own mesh and one rank; own: its
+    own mesh.
     """
+    if device:
+        runs = variants(entry, which)
+        return [dataclasses.replace(run, flags=(f"--device={device}", *run.flags)) for run in runs]
     mesh = dict(map(tuple, entry["mesh"]))
     runs = [Run(print_mesh(mesh) or "none", "as in file", ())]
     # Regions that already communicate hold the sizes of their own mesh.
@@ -91,6 +96,8 @@ def variants(entry: dict, which: str) -> list[Run]:
     if which == "own" or not mesh or "data" not in entry:
         return runs
     meshes = [{axis: size for axis in mesh} for size in (1, 2, 3)]
+    if which == "ranks":
+        return [*runs, Run(print_mesh(meshes[0]), "even", (f"--mesh={print_mesh(meshes[0])}",))]
     if len(mesh) > 1:
         meshes += [{axis: 3 if i == odd else 1 for i, axis in enumerate(mesh)} for odd in range(len(mesh))]
         meshes.append({axis: 2 + i for i, axis in enumerate(mesh)})
@@ -214,12 +221,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", help="every program, those without data last")
     parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
-    parser.add_argument("--runs", choices=("all", "short", "own"), default="all")
+    parser.add_argument("--runs", choices=("all", "short", "ranks", "own"), default="all")
     parser.add_argument("--big", action="store_true", help="with --all: programs without stored data as well")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run")
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--device", help="what runs the programs (default: the host)")
     options = parser.parse_args()
     entries = read_manifest(options.corpus)
     known = {entry["name"] for entry in entries}
@@ -240,7 +248,7 @@ def main() -> int:
     results = Results(options.results, version_of(options.shard_run))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(execute, options.shard_run, options.corpus, entry, run, options.timeout, results)
-                for entry in entries for run in variants(entry, options.runs)]
+                for entry in entries for run in variants(entry, options.runs, options.device)]
         try:
             for future in runs:
                 outcomes.append(future.result())
