@@ -588,9 +588,12 @@ static bool leaveBlockOut(ModuleOp module) {
   return any;
 }
 
+/// Not the first: a softmax of pairs that are all met twice is the same.
 static bool meetBlockTwice(ModuleOp module) {
   bool any = false;
   for (PairStepOp op : all<PairStepOp>(module)) {
+    if (!op.getInits().front().getDefiningOp<PairStepOp>())
+      continue;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     auto again = cast<PairStepOp>(builder.clone(*op));
