@@ -62,18 +62,20 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   if (!reader)
     return false;
   Operation *source = communication.getSource().getDefiningOp();
-  Operation *begin = source && source->getBlock() == block ? source->getNextNode() : &block->front();
+  // As early as its source is there, or as one of those under way is done with.
+  Operation *begin = reader;
   int64_t work = 0;
   unsigned others = 0;
-  for (Operation *between = begin; between != reader; between = between->getNextNode()) {
-    if (between != op)
-      work = std::max(work, workOf(between));
-    UnderWay there = underWay.lookup(between);
+  for (Operation *before = reader->getPrevNode(); before && before != source; before = before->getPrevNode()) {
+    UnderWay there = underWay.lookup(before);
+    if (there.here >= kMaxOfBlock || there.here + there.inside >= kMaxOfRank)
+      break;
     others = std::max(others, there.here);
-    if (there.here + there.inside >= kMaxOfRank)
-      return false;
+    if (before != op)
+      work = std::max(work, workOf(before));
+    begin = before;
   }
-  if (others >= kMaxOfBlock)
+  if (begin == reader)
     return false;
   auto type = cast<RankedTensorType>(communication.getSource().getType());
   int64_t elements = 1;

@@ -60,6 +60,8 @@ void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
   // Partial values are combined once, late, and together.
   pm.addNestedPass<func::FuncOp>(createSinkReductionsPass());
+  // What is gathered for a product, or scattered from one, travels block by block.
+  pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
   // What is left travels while ranks do what does not wait for it.

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-split-exchanges --spmd-verify-communication | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-split-exchanges --spmd-verify-communication | FileCheck %s
 // An exchange with work around it becomes two halves; one without stays whole.
 
 spmd.mesh @mesh = <["x"=2]>
@@ -23,4 +23,29 @@ func.func @nothing_between(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> tensor<10
   %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   %n = stablehlo.negate %h : tensor<10x4xf32>
   return %n : tensor<10x4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=6]>
+
+// Of five only four are under way at once: the last one starts when the first is done with.
+// CHECK-LABEL: func @one_after_another(
+// CHECK-COUNT-4: spmd.exchange_start %arg1
+//         CHECK: spmd.exchange_wait
+//    CHECK-NEXT: spmd.exchange_start %arg1
+// CHECK-COUNT-4: spmd.exchange_wait
+func.func @one_after_another(%a: tensor<8x4xf32>, %b: tensor<4x4xf32>) -> tensor<8x4xf32> attributes {spmd.local_view} {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b1 = spmd.rebalance %b [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16, 16:20, 20:24] -> [4:8, 8:12, 12:16, 16:20, 20:24, 0:4]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %1 = stablehlo.dot_general %0, %b1, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b2 = spmd.rebalance %b [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16, 16:20, 20:24] -> [8:12, 12:16, 16:20, 20:24, 0:4, 4:8]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %2 = stablehlo.dot_general %1, %b2, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b3 = spmd.rebalance %b [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16, 16:20, 20:24] -> [12:16, 16:20, 20:24, 0:4, 4:8, 8:12]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %3 = stablehlo.dot_general %2, %b3, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b4 = spmd.rebalance %b [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16, 16:20, 20:24] -> [16:20, 20:24, 0:4, 4:8, 8:12, 12:16]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %4 = stablehlo.dot_general %3, %b4, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b5 = spmd.rebalance %b [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16, 16:20, 20:24] -> [20:24, 0:4, 4:8, 8:12, 12:16, 16:20]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %5 = stablehlo.dot_general %4, %b5, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %5 : tensor<8x4xf32>
 }

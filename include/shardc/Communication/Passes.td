@@ -130,6 +130,33 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
+  let summary = "Multiply block by block what is gathered or scattered, while the next block travels.";
+  let description = [{
+    A `stablehlo.dot_general` with an operand that is gathered for it alone meets the blocks in turn, as they lie with
+    their owners: products are added up (a contracted dim) or set side by side (a free one). The whole operand is nowhere. One whose
+    partial sums are scattered computes the block of one rank after another, its own last. Only where blocks are large, and hiding them gains more
+    than sums taken round by round cost. Of narrow floats the sums are f32, rounded once.
+
+    ```mlir
+    // before
+    %w = spmd.all_gather %b [<dim 0 along ["x"] : [0:512, 512:1024] -> [0:1024, 0:1024]>] on @mesh : tensor<512x256xf32> -> tensor<1024x256xf32>
+    %y = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x256xf32>) -> tensor<64x256xf32>
+    // after
+    %0 = tensor.extract_slice %a[0, %own] [64, 512] [1, 1] : tensor<64x1024xf32> to tensor<64x512xf32>
+    %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<64x512xf32>, tensor<512x256xf32>) -> tensor<64x256xf32>
+    %2 = spmd.rebalance %b [<dim 0 along ["x"] : [0:512, 512:1024] -> [512:1024, 0:512]>] on @mesh : tensor<512x256xf32> -> tensor<512x256xf32>
+    %3 = tensor.extract_slice %a[0, %other] [64, 512] [1, 1] : tensor<64x1024xf32> to tensor<64x512xf32>
+    %4 = stablehlo.dot_general %3, %2, contracting_dims = [1] x [0] : (tensor<64x512xf32>, tensor<512x256xf32>) -> tensor<64x256xf32>
+    %y = spmd.accumulate %4 into %1 : tensor<64x256xf32>
+    ```
+  }];
+  let options = [
+    Option<"leastBlock", "least-block", "int64_t", /*default=*/"400000",
+           "Bytes of a block that are worth a meeting of their own; 0: split whatever can be.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"> {
   let summary = "Combine several small partial values in one reduction.";
   let description = [{
