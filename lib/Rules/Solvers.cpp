@@ -42,16 +42,29 @@ static FailureOr<ShardingRule> permutationRule(solver::PermutationOp op) {
   return batchRule(op, shapeOf(op.getPivots()).size() - 1);
 }
 
-/// Besides the batch, right-hand sides are independent of one another.
+/// Besides the batch, right-hand sides are independent of one another. The op wants
+/// to know how many there are: as many on each rank.
 static FailureOr<ShardingRule>
 tridiagonalRule(solver::TridiagonalSolveOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getB());
-  FailureOr<ShardingRule> rule = batchRule(op, shape.size() - 2);
-  if (failed(rule))
-    return failure();
-  IndexMap map = passingDim(*rule, shape.back());
-  rule->operands[3].dims.back() = map;
-  rule->results[0].dims.back() = map;
+  ShardingRule rule;
+  TensorRule shared = newFactors(rule, shape.drop_back(2));
+  IndexMap columns = passingDim(rule, shape.back());
+  rule.factors[columns.terms[0].factor].evenOnly = true;
+  for (Value diagonal : {op.getLower(), op.getDiagonal(), op.getUpper()}) {
+    if (shapeOf(diagonal) != shape.drop_back())
+      return failure();
+    rule.operands.push_back(shared);
+    rule.operands.back().dims.push_back(wholeDim(rule, shape[shape.size() - 2]));
+  }
+  auto addColumns = [&](SmallVectorImpl<TensorRule> &tensors) {
+    TensorRule tensor = shared;
+    tensor.dims.push_back(wholeDim(rule, shape[shape.size() - 2]));
+    tensor.dims.push_back(columns);
+    tensors.push_back(tensor);
+  };
+  addColumns(rule.operands);
+  addColumns(rule.results);
   return rule;
 }
 

@@ -1,5 +1,6 @@
 //===- InterpreterAddressing.cpp - Indices, order, whole dims -------------===//
 #include "InterpreterOps.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -199,16 +200,18 @@ static std::vector<Tensor> topK(Operation *op, const Tensor &operand) {
 // Whole dims: hashes of all that an element depends on
 //===----------------------------------------------------------------------===//
 
-/// Every element is a hash of its place within the last dims and of all
-/// elements of each operand in the same batch.
-static Tensor hashOfBatch(Operation *op, Operands operands, size_t batchDims) {
-  Index shape(operands.back().shape);
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  for (size_t d = batchDims; d < shape.size(); ++d)
-    shape[d] = type.getDimSize(d);
+/// Every element is a hash of its place within the last dims of result `number`
+/// and of all elements of each operand in the same batch.
+static Tensor hashOfBatch(Operation *op, Operands operands, size_t batchDims,
+                          unsigned number = 0) {
+  auto type = cast<RankedTensorType>(op->getResult(number).getType());
+  Index shape(ArrayRef(operands.back().shape).take_front(batchDims));
+  for (size_t d = batchDims; d < static_cast<size_t>(type.getRank()); ++d)
+    shape.push_back(type.getDimSize(d));
   Tensor result(shape);
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     Index values(index.drop_front(batchDims));
+    values.push_back(number);
     for (const Tensor &operand : operands)
       forEachIndex(operand.shape, [&](ArrayRef<int64_t> from) {
         if (from.take_front(batchDims) == index.take_front(batchDims))
@@ -238,6 +241,33 @@ static Tensor triangularSolve(stablehlo::TriangularSolveOp op, const Tensor &a,
     result.at(index) = hashOf("triangular_solve", values);
   });
   return result;
+}
+
+/// An element depends on its matrix's diagonals and on its own column of b.
+static Tensor tridiagonalSolve(Operands operands) {
+  const Tensor &b = operands[3];
+  size_t batchDims = b.shape.size() - 2;
+  Tensor result(b.shape);
+  forEachIndex(b.shape, [&](ArrayRef<int64_t> index) {
+    Index values{index[batchDims]};
+    for (const Tensor &operand : operands)
+      forEachIndex(operand.shape, [&](ArrayRef<int64_t> from) {
+        if (from.take_front(batchDims) == index.take_front(batchDims) &&
+            (&operand != &b || from.back() == index.back()))
+          values.push_back(operand.at(from));
+      });
+    result.at(index) = hashOf("tridiagonal_solve", values);
+  });
+  return result;
+}
+
+/// Factorisations: all results of all elements of a matrix of the batch.
+static std::vector<Tensor> solve(Operation *op, Operands operands) {
+  size_t ownDims = isa<solver::PermutationOp>(op) ? 1 : 2;
+  std::vector<Tensor> results;
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    results.push_back(hashOfBatch(op, operands, operands[0].shape.size() - ownDims, i));
+  return results;
 }
 
 std::vector<Tensor> shardc::test::runAddressing(Operation *op,
@@ -270,5 +300,11 @@ std::vector<Tensor> shardc::test::runAddressing(Operation *op,
       .Case([&](stablehlo::TriangularSolveOp o) {
         return Results{triangularSolve(o, operands[0], operands[1])};
       })
-      .Default([](Operation *) { return Results(); });
+      .Case([&](solver::TridiagonalSolveOp) {
+        return Results{tridiagonalSolve(operands)};
+      })
+      .Default([&](Operation *o) {
+        return isa<solver::SolverDialect>(o->getDialect()) ? solve(o, operands)
+                                                           : Results();
+      });
 }

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Rules/Register.h"
 #include "gtest/gtest.h"
@@ -48,7 +49,8 @@ protected:
   RuleTest() {
     DialectRegistry registry;
     registry.insert<func::FuncDialect, stablehlo::StablehloDialect,
-                    chlo::ChloDialect, spmd::SpmdDialect>();
+                    chlo::ChloDialect, solver::SolverDialect,
+                    spmd::SpmdDialect>();
     registerShardingRules(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
@@ -83,6 +85,25 @@ protected:
   Environment environment;
 };
 
+/// True if one axis may cut both factors: one of them travels, and no tensor has
+/// both (docs/Rationale/Architecture.md, Rules).
+static bool mayShareAxis(const ShardingRule &rule, int64_t a, int64_t b) {
+  if (!rule.factors[a].travels && !rule.factors[b].travels)
+    return false;
+  auto hasBoth = [&](const TensorRule &tensor) {
+    auto has = [&](int64_t factor) {
+      return llvm::any_of(tensor.dims, [&](const IndexMap &map) {
+        return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+          return term.factor == factor;
+        });
+      });
+    };
+    return has(a) && has(b);
+  };
+  return llvm::none_of(rule.operands, hasBoth) &&
+         llvm::none_of(rule.results, hasBoth);
+}
+
 TEST(Cases, AreThere) { EXPECT_GE(allCases().size(), 120u); }
 
 TEST_P(RuleTest, CutEqualsWhole) {
@@ -105,9 +126,10 @@ TEST_P(RuleTest, CutEqualsWhole) {
       cuttable.push_back(i);
   }
   int64_t tried = 0;
-  auto expectEqual = [&](const std::vector<Boundaries> &cuts) {
+  auto expectEqual = [&](const std::vector<Boundaries> &cuts,
+                         SharedAxis shared = std::nullopt) {
     ++tried;
-    std::string problem = checkCut(op, cuts, environment);
+    std::string problem = checkCut(op, cuts, environment, shared);
     if (problem.empty())
       return true;
     std::string text;
@@ -117,6 +139,9 @@ TEST_P(RuleTest, CutEqualsWhole) {
         text += " " + std::to_string(bound);
       text += " ]";
     }
+    if (shared)
+      text += ", one axis on factors " + std::to_string(shared->first) +
+              " and " + std::to_string(shared->second);
     ADD_FAILURE() << rule->str() << "\ncut at" << text << "\n" << problem;
     return false;
   };
@@ -147,6 +172,21 @@ TEST_P(RuleTest, CutEqualsWhole) {
       }
     }
   }
+  // One axis on two factors, where blocks of one of them travel.
+  for (size_t i : cuttable)
+    for (size_t j : cuttable) {
+      if (j <= i || !mayShareAxis(*rule, i, j))
+        continue;
+      for (const Boundaries &first : cutsOf(rule->factors[i]))
+        for (const Boundaries &second : cutsOf(rule->factors[j])) {
+          std::vector<Boundaries> cuts = whole;
+          cuts[i] = first;
+          cuts[j] = second;
+          if (first.numShards() == second.numShards() &&
+              !expectEqual(cuts, std::pair(int64_t(i), int64_t(j))))
+            return;
+        }
+    }
   RecordProperty("cuts", std::to_string(tried));
 }
 

@@ -87,7 +87,8 @@ std::string shardc::test::checkRule(Operation *op, const ShardingRule &rule) {
 namespace {
 class Simulation final : public Localization {
 public:
-  Simulation(Operation *op, ShardingRule rule, ArrayRef<Boundaries> cuts);
+  Simulation(Operation *op, ShardingRule rule, ArrayRef<Boundaries> cuts,
+             SharedAxis shared);
 
   std::string check(const Environment &environment);
 
@@ -187,7 +188,7 @@ private:
     auto sizes = opRule.factorSizes();
     return dimBoundaries(map, factor, cuts[factor], size,
                          {sizes.data(), sizes.size()})
-        .shard(mesh.coordinate(rank, "f" + std::to_string(factor)));
+        .shard(mesh.coordinate(rank, axisOf(factor)));
   }
   OpFoldResult lookup(llvm::function_ref<int64_t(int64_t)> entry);
   /// Positions of each dim that `rank` holds of an operand or result.
@@ -198,9 +199,24 @@ private:
   Tensor localOperand(int64_t operand, int64_t rank,
                       const Environment &environment, std::string &problem);
 
+  /// The name of the axis that cuts `factor`, if it is cut.
+  std::string axisOf(int64_t factor) const {
+    return llvm::formatv("f{0}", shared && factor == shared->second
+                                     ? shared->first
+                                     : factor);
+  }
+  /// Its place in the mesh; -1 if the factor is whole.
+  int64_t axisNumber(int64_t factor) {
+    auto found = llvm::find(mesh.names, axisOf(factor));
+    return !isSharded(factor) || found == mesh.names.end()
+               ? -1
+               : found - mesh.names.begin();
+  }
+
   Operation *op;
   ShardingRule opRule;
   std::vector<Boundaries> cuts;
+  SharedAxis shared;
   TestMesh mesh;
   OwningOpRef<ModuleOp> module;
   OpBuilder opBuilder;
@@ -209,17 +225,13 @@ private:
 };
 } // namespace
 
-static std::string axisOf(int64_t factor) {
-  return llvm::formatv("f{0}", factor);
-}
-
 Simulation::Simulation(Operation *op, ShardingRule rule,
-                       ArrayRef<Boundaries> cuts)
-    : op(op), opRule(std::move(rule)), cuts(cuts),
+                       ArrayRef<Boundaries> cuts, SharedAxis shared)
+    : op(op), opRule(std::move(rule)), cuts(cuts), shared(shared),
       module(ModuleOp::create(op->getLoc())), opBuilder(op->getContext()) {
   SmallVector<StringAttr> names;
   for (auto [factor, cut] : llvm::enumerate(cuts)) {
-    if (cut.numShards() == 1)
+    if (cut.numShards() == 1 || llvm::is_contained(mesh.names, axisOf(factor)))
       continue;
     mesh.names.push_back(axisOf(factor));
     mesh.sizes.push_back(cut.numShards());
@@ -280,16 +292,10 @@ Value Simulation::completeReduction(Value partial, int64_t result) {
       opBuilder.getStrArrayAttr(names), "mesh", StringAttr());
 }
 
-/// The place of axis `f<factor>` in the mesh; -1 if the factor is whole.
-static int64_t axisNumber(const TestMesh &mesh, int64_t factor) {
-  auto found = llvm::find(mesh.names, axisOf(factor));
-  return found == mesh.names.end() ? -1 : found - mesh.names.begin();
-}
-
 IntervalTable Simulation::factorTable(int64_t factor) {
   IntervalTable table;
   if (isSharded(factor))
-    table.axes.push_back(axisNumber(mesh, factor));
+    table.axes.push_back(axisNumber(factor));
   for (int64_t i = 0; i < cuts[factor].numShards(); ++i)
     table.intervals.push_back(cuts[factor].shard(i));
   return table;
@@ -301,7 +307,7 @@ SmallVector<IntervalTable> Simulation::tablesOf(Value value,
   for (auto [map, size] : llvm::zip(tensor.dims, shapeOf(value))) {
     IntervalTable &table = tables.emplace_back();
     for (const IndexTerm &term : map.terms)
-      if (int64_t axis = axisNumber(mesh, term.factor); axis >= 0)
+      if (int64_t axis = axisNumber(term.factor); axis >= 0)
         table.axes.push_back(axis);
     int64_t count = 1;
     for (int64_t axis : table.axes)
@@ -529,10 +535,11 @@ std::string Simulation::check(const Environment &environment) {
 }
 
 std::string shardc::test::checkCut(Operation *op, ArrayRef<Boundaries> cuts,
-                                   const Environment &environment) {
+                                   const Environment &environment,
+                                   SharedAxis shared) {
   FailureOr<ShardingRule> rule =
       cast<ShardingRuleOpInterface>(op).getShardingRule();
   if (failed(rule))
     return "no rule";
-  return Simulation(op, *rule, cuts).check(environment);
+  return Simulation(op, *rule, cuts, shared).check(environment);
 }
