@@ -69,6 +69,12 @@ public:
 
   /// exp(max) times `factor`, of each row: what sums of exp(score - max) lack.
   Arranged rowFactor(const Monomial &factor, spmd::AllPairsOp op);
+  /// `poly`, the same all along a row, as a tensor of rows.
+  Value writeRows(PolyId poly) {
+    Writer writer(*f.algebra, builder, loc, accumulator, shapeOf(rows()));
+    provide(poly, writer);
+    return writer.write(poly, accumulator);
+  }
   void replace(Value old, Value result);
 
   Forward &f;
@@ -341,43 +347,30 @@ Operation *raise::placeOf(const Backward &b) {
   return first;
 }
 
-void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const Forward &makes, Replacements &replacements) {
-  Emitter e(f, placeOf(b), replacements);
-  OpBuilder &builder = e.builder;
-  Location loc = e.loc;
+/// Rows of a gradient: what scores are shifted by, what each loses of dp, and the cotangent over what p is divided by.
+namespace {
+struct GradientRows {
+  SmallVector<unsigned> dims;
+  Value max, delta;
+  Arranged dout;
+};
+} // namespace
+
+/// Makes the op of `b`, and replaces what it gives.
+static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
+  Forward &f = e.f;
   auto orElse = [](const Root &root, const Root &other) { return root.value ? root : other; };
   Arranged query = e.arrange(orElse(b.queryRoot, f.queryRoot), {f.query, f.depth}),
            key = e.arrange(orElse(b.keyRoot, f.keyRoot), {f.key, f.depth}),
            value = e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
-  // Rows and output lie as the forward op has them.
-  SmallVector<unsigned> rows = makes.rows(), outDims(rows), madeOrder = makes.dims(), madeDims;
-  outDims.push_back(f.feature);
-  Arranged dout = e.arrange(b.dout, outDims);
-  for (AffineExpr expr : cast<spmd::AllPairsOpInterface>(made.getOperation()).getResultMap(0).getResults())
-    madeDims.push_back(madeOrder[cast<AffineDimExpr>(expr).getPosition()]);
-
-  // The cotangent over the sum of its row, and delta = Σ_e of it times out.
-  dout.value = e.convert(dout.value, e.accumulator);
-  Value sums = e.spread({made.getResult(2), rows}, dout.dims);
-  dout.value = stablehlo::DivOp::create(builder, loc, sums.getType(), dout.value, sums);
-  auto placesIn = [&](ArrayRef<unsigned> dims, ArrayRef<unsigned> wanted) {
-    return llvm::map_to_vector(wanted, [&](unsigned dim) { return int64_t(llvm::find(dims, dim) - dims.begin()); });
-  };
-  auto numbers = stablehlo::DotDimensionNumbersAttr::get(
-      builder.getContext(), placesIn(dout.dims, rows), placesIn(madeDims, rows), placesIn(dout.dims, {f.feature}),
-      placesIn(madeDims, {f.feature}));
-  Value wideOut = e.convert(made.getResult(0), e.accumulator);
-  Value delta = stablehlo::DotGeneralOp::create(builder, loc, made.getResult(1).getType(), dout.value, wideOut, numbers,
-                                                ArrayAttr(), stablehlo::DotAlgorithmAttr());
-
   SmallVector<PolyId> slopes = {b.slope ? *b.slope : f.algebra->number(0)};
   for (const ExtraGradient &extra : b.extras)
     slopes.push_back(extra.slope);
   for (const Arranged *operand : {&query, &key, &value})
     e.add(*operand);
-  e.addMap(rows);
-  e.addMap(rows);
-  e.add(dout);
+  e.addMap(rows.dims);
+  e.addMap(rows.dims);
+  e.add(rows.dout);
   SmallVector<PolyId> read = {f.score, f.weight};
   llvm::append_range(read, slopes);
   e.addExtras(read);
@@ -392,8 +385,8 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   addResult(b.dvalue, b.dvalueLayout, {f.key, f.feature}, value);
   for (const ExtraGradient &extra : b.extras)
     extraTypes.push_back(e.addResult(extra.value, extra.layout, {}).first);
-  auto op = spmd::AttentionBackwardOp::create(builder, loc, types[0], types[1], types[2], extraTypes, query.value, key.value,
-                                              value.value, made.getResult(1), delta, dout.value, e.extras, e.mapsAttr(),
+  auto op = spmd::AttentionBackwardOp::create(e.builder, e.loc, types[0], types[1], types[2], extraTypes, query.value, key.value,
+                                              value.value, rows.max, rows.delta, rows.dout.value, e.extras, e.mapsAttr(),
                                               e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
   e.fillScore(op.getScore(), f.score);
   e.fillWeight(op.getWeight());
@@ -403,6 +396,57 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
       e.replace(old, result);
   for (auto [extra, result] : llvm::zip(b.extras, op.getDextras()))
     e.replace(extra.value, result);
+}
+
+void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const Forward &makes, Replacements &replacements) {
+  Emitter e(f, placeOf(b), replacements);
+  // Rows and output lie as the forward op has them.
+  GradientRows rows{makes.rows(), made.getResult(1), Value(), {}};
+  SmallVector<unsigned> outDims(rows.dims), madeOrder = makes.dims(), madeDims;
+  outDims.push_back(f.feature);
+  rows.dout = e.arrange(b.dout, outDims);
+  for (AffineExpr expr : cast<spmd::AllPairsOpInterface>(made.getOperation()).getResultMap(0).getResults())
+    madeDims.push_back(madeOrder[cast<AffineDimExpr>(expr).getPosition()]);
+
+  // The cotangent over the sum of its row, and delta = Σ_e of it times out.
+  rows.dout.value = e.convert(rows.dout.value, e.accumulator);
+  Value sums = e.spread({made.getResult(2), rows.dims}, rows.dout.dims);
+  rows.dout.value = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(), rows.dout.value, sums);
+  auto placesIn = [&](ArrayRef<unsigned> dims, ArrayRef<unsigned> wanted) {
+    return llvm::map_to_vector(wanted, [&](unsigned dim) { return int64_t(llvm::find(dims, dim) - dims.begin()); });
+  };
+  auto numbers = stablehlo::DotDimensionNumbersAttr::get(
+      e.builder.getContext(), placesIn(rows.dout.dims, rows.dims), placesIn(madeDims, rows.dims),
+      placesIn(rows.dout.dims, {f.feature}), placesIn(madeDims, {f.feature}));
+  Value wideOut = e.convert(made.getResult(0), e.accumulator);
+  rows.delta = stablehlo::DotGeneralOp::create(e.builder, e.loc, made.getResult(1).getType(), rows.dout.value, wideOut, numbers,
+                                               ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  emitGradient(e, b, rows);
+}
+
+void raise::emitOpenBackward(Forward &f, Backward &b, Replacements &replacements) {
+  Emitter e(f, placeOf(b), replacements);
+  Algebra &algebra = *f.algebra;
+  // p = exp(score - max) * others: `others` go to the cotangent and to delta.
+  PolyId exponent = algebra.number(0);
+  Monomial others{b.row.coefficient, {}};
+  for (auto [id, power] : b.row.factors) {
+    if (algebra.getTerm(id).kind == TermKind::Exp)
+      exponent = algebra.add(exponent, algebra.getTerm(id).arguments[0], power);
+    else
+      others = algebra.times(std::move(others), id, power);
+  }
+  GradientRows rows{f.rows(), e.writeRows(algebra.scale(exponent, -1)),
+                    e.writeRows(algebra.multiply(b.delta, algebra.intern({others}))), {}};
+  SmallVector<unsigned> outDims(rows.dims);
+  outDims.push_back(f.feature);
+  rows.dout = e.arrange(b.dout, outDims);
+  if (others.coefficient != 1 || !others.factors.empty()) {
+    rows.dout.value = e.convert(rows.dout.value, e.accumulator);
+    Value factor = e.spread({e.writeRows(algebra.intern({others})), rows.dims}, rows.dout.dims);
+    rows.dout.value = stablehlo::MulOp::create(e.builder, e.loc, factor.getType(), rows.dout.value, factor);
+  }
+  emitGradient(e, b, rows);
 }
 
 void raise::emitPairs(Pairs &pairs, Replacements &replacements) {

@@ -22,6 +22,9 @@ mlir::Operation *placeOf(const Backward &backward);
 void emitBackward(Forward &forward, Backward &backward, spmd::AllPairsOp made, const Forward &makes,
                   Replacements &replacements);
 
+/// Makes the op of `backward` from the scores of `forward`, where there is no forward pass.
+void emitOpenBackward(Forward &forward, Backward &backward, Replacements &replacements);
+
 /// Makes the op of `pairs` and replaces its outputs.
 void emitPairs(Pairs &pairs, Replacements &replacements);
 

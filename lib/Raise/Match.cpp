@@ -89,8 +89,7 @@ static std::optional<TermId> findRaw(Forward &f, DimSet rowDims) {
   return best;
 }
 
-/// What of `monomial` is the same all along a row, besides conditions.
-static Monomial rowFactorOf(const Forward &f, const Monomial &monomial) {
+Monomial raise::rowFactorOf(const Forward &f, const Monomial &monomial) {
   Monomial row{1, {}};
   for (auto [id, power] : monomial.factors)
     if (const Term &term = f.algebra->getTerm(id); !(term.dims & bit(f.key)) && !term.isBool)
@@ -251,6 +250,11 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     return miss(dot, "values have several feature dims");
   f.raw = *raw;
   f.feature = features.empty() ? kNoFeature : features[0];
+  // p (dp - delta), where dp is another product of something along queries and something along keys.
+  if (open)
+    for (const Monomial &monomial : algebra.get(read))
+      for (auto [id, power] : monomial.factors)
+        f.isGradient |= algebra.getTerm(id).kind == TermKind::Dot && id != f.raw && (algebra.getTerm(id).dims & bit(f.key));
   f.factor = open ? rowFactorOf(f, algebra.get(read)[0]) : Monomial{1, {{f.sum, -1}}};
   Poly weight;
   for (const Monomial &monomial : algebra.get(read)) {
@@ -266,8 +270,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   SmallVector<TermId> weightTerms;
   algebra.collectTerms(f.weight, weightTerms);
   for (TermId id : weightTerms)
-    if (TermKind kind = algebra.getTerm(id).kind; kind == TermKind::Exp || id == f.raw ||
-        (open && (kind == TermKind::Dot || kind == TermKind::SumOverKey || kind == TermKind::MaxOverKey)))
+    if (TermKind kind = algebra.getTerm(id).kind; !f.isGradient && (kind == TermKind::Exp || id == f.raw ||
+        (open && (kind == TermKind::Dot || kind == TermKind::SumOverKey || kind == TermKind::MaxOverKey))))
       return miss(dot, "what weighs the values depends on the score in another way than through softmax");
 
   Term rawTerm = algebra.getTerm(f.raw);
@@ -297,6 +301,10 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
       f.batch.push_back(part);
   f.opScore = f.score;
   f.rowSum = algebra.ofTerm(f.sum);
+  if (f.isGradient) {
+    f.weight = algebra.number(1);
+    f.sum = kNoTerm;
+  }
   if (open && isCondition(algebra, f.weight)) {
     f.opScore = onlyWhere(algebra, f.weight, f.score, dot);
     f.rowSum = algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));

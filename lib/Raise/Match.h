@@ -51,6 +51,8 @@ struct Forward {
   bool isOpen = false;
   Monomial factor;
   std::vector<RowOutput> rowOutputs;
+  /// The contraction is one of a gradient with keys: there is no forward pass here, only its scores.
+  bool isGradient = false;
 
   /// What rows are along, and all dims, in the op's order.
   llvm::SmallVector<unsigned> rows() const {
@@ -105,6 +107,9 @@ struct Backward {
   /// Σ_k of p weight dp: the term, to know it in other gradients.
   TermId dp = 0;
   llvm::SmallVector<ExtraGradient> extras;
+  /// Without a forward pass: p is Exp[score] times `row`, and ds is slope * p * (dp - delta).
+  Monomial row;
+  PolyId delta = 0;
 };
 
 /// Matches `dot`, whose operand `probabilitySide` holds probabilities; with `open`, exponentials
@@ -120,6 +125,12 @@ void findBand(Forward &forward);
 
 /// Finds the gradients of `forward` in its block, one for each cotangent.
 std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering);
+
+/// Finds the gradient that `forward`, which is one itself, belongs to.
+std::optional<Backward> matchOpenBackward(Forward &forward, const Numbering &numbering);
+
+/// What of `monomial` is the same all along a row, besides conditions.
+Monomial rowFactorOf(const Forward &forward, const Monomial &monomial);
 
 /// Matches `op`: the best of each row of scores (top_k, or a sort of which the first are
 /// taken), or a sum, maximum or minimum over keys, of distances between pairs.

@@ -265,3 +265,128 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
   }
   return found;
 }
+
+/// Reads `gradient` as slope * Exp[score] * row * (dp - delta); false if it is anything else.
+static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp, Backward &b) {
+  Algebra &algebra = *f.algebra;
+  Poly with, without;
+  for (const Monomial &monomial : algebra.get(gradient)) {
+    int power = Algebra::powerOf(monomial, dp);
+    if (Algebra::powerOf(monomial, f.exp) != 1 || power < 0 || power > 1)
+      return false;
+    (power ? with : without).push_back(algebra.times(monomial, dp, -power));
+  }
+  if (with.empty())
+    return false;
+  b.row = rowFactorOf(f, with.front());
+  auto over = [&](Monomial monomial, const Monomial &by) {
+    monomial.coefficient /= by.coefficient;
+    for (auto [id, power] : by.factors)
+      monomial = algebra.times(std::move(monomial), id, -power);
+    return monomial;
+  };
+  Poly slope, delta;
+  for (const Monomial &monomial : with)
+    slope.push_back(algebra.times(over(monomial, b.row), f.exp, -1));
+  for (const Monomial &monomial : without) {
+    Monomial quotient = over(monomial, with.front());
+    quotient.coefficient = -quotient.coefficient;
+    if (!(algebra.dimsOf(quotient) & bit(f.key)) &&
+        llvm::none_of(quotient.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; }))
+      delta.push_back(std::move(quotient));
+  }
+  b.slope = algebra.intern(slope);
+  b.delta = algebra.intern(delta);
+  SmallVector<TermId> terms;
+  algebra.collectTerms(*b.slope, terms);
+  if (llvm::is_contained(terms, f.exp) || llvm::is_contained(terms, dp))
+    return false;
+  PolyId rest = algebra.multiply(algebra.intern(with), b.delta);
+  return algebra.isNear(algebra.scale(rest, -1), algebra.intern(without));
+}
+
+std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &numbering) {
+  Algebra &algebra = *f.algebra;
+  llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
+  Backward b;
+  bool hasDp = false;
+  std::vector<Candidate> values;
+  for (auto dot : f.dot->getBlock()->getOps<stablehlo::DotGeneralOp>())
+    for (bool side : {false, true}) {
+      auto it = layouts.find(numbering.of(side ? dot.getRhs() : dot.getLhs()));
+      std::optional<Candidate> c = it == layouts.end() ? std::nullopt : readCandidate(dot, side, it->second, kDepth);
+      if (!c)
+        continue;
+      PolyId poly = f.reader->read(c->scores, c->scoresLayout);
+      std::optional<TermId> dp;
+      for (const Monomial &monomial : algebra.get(poly))
+        for (auto [id, power] : monomial.factors)
+          if (algebra.getTerm(id).kind == TermKind::Dot && id != f.raw && (algebra.getTerm(id).dims & bit(f.key)))
+            dp = id;
+      if (!dp) {
+        values.push_back(*readCandidate(dot, side, it->second, f.feature));
+        continue;
+      }
+      Backward one;
+      if (!readOpenGradient(f, poly, *dp, one))
+        continue;
+      if (!hasDp) {
+        Term term = algebra.getTerm(*dp);
+        stablehlo::DotGeneralOp product = findDot(term);
+        if (!product)
+          return std::nullopt;
+        std::tie(b.dout, b.valueRoot) = rootsOf(product, term.tensorLayout, f.key, *f.reader);
+        f.reader->split.reset();
+        DimSet bound = dimsIn(b.dout.layout) >> kFirstBoundDim;
+        if (llvm::popcount(bound) > 1 || bound != dimsIn(b.valueRoot.layout) >> kFirstBoundDim)
+          return std::nullopt;
+        f.feature = bound ? kFirstFeature : kNoFeature;
+        for (Root *root : {&b.dout, &b.valueRoot})
+          for (auto [dim, parts] : llvm::enumerate(root->layout))
+            for (unsigned &part : parts)
+              if (part >= kFirstBoundDim) {
+                part = f.feature;
+                f.reader->setSize(part, typeOf(root->value).getDimSize(dim));
+              }
+        b.dp = *dp;
+        b.slope = one.slope;
+        b.row = one.row;
+        b.delta = one.delta;
+        hasDp = true;
+      }
+      if (b.dp != *dp || !algebra.isNear(*b.slope, *one.slope) || !algebra.isNear(b.delta, one.delta) ||
+          !algebra.isNear(algebra.intern({b.row}), algebra.intern({one.row})))
+        continue;
+      Root other = f.reader->rootOf(c->other, c->otherLayout);
+      f.reader->split.reset();
+      bool sumsQueries = f.query == kNoQuery || (c->contracted & bit(f.query));
+      if (c->contracted == bit(f.key) && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
+        b.dquery = dot.getResult();
+        b.dqueryLayout = c->resultLayout;
+      } else if (!(c->contracted & bit(f.key)) && sumsQueries && isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
+        b.dkey = dot.getResult();
+        b.dkeyLayout = c->resultLayout;
+      }
+    }
+  if (!hasDp)
+    return std::nullopt;
+  f.valueRoot = b.valueRoot;
+  PolyId p = algebra.multiply(algebra.ofTerm(f.exp), algebra.intern({b.row}));
+  for (Candidate &c : values) {
+    Root other = f.reader->rootOf(c.other, c.otherLayout);
+    f.reader->split.reset();
+    bool isValue = !(c.contracted & bit(f.key)) && (f.query == kNoQuery || (c.contracted & bit(f.query)));
+    if (b.dvalue || !isValue || !isSameRoot(numbering, other, b.dout) || !algebra.isNear(f.reader->read(c.scores, c.scoresLayout), p))
+      continue;
+    b.dvalue = c.dot.getResult();
+    for (auto &parts : c.resultLayout)
+      for (unsigned &part : parts)
+        if (part >= kFirstFeature && part < kNoFeature)
+          part = f.feature;
+    b.dvalueLayout = c.resultLayout;
+  }
+  followMoves(b.dquery, b.dqueryLayout, *f.reader);
+  followMoves(b.dkey, b.dkeyLayout, *f.reader);
+  followMoves(b.dvalue, b.dvalueLayout, *f.reader);
+  return b;
+}

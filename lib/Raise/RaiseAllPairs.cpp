@@ -35,10 +35,13 @@ static Operation *findSurvivor(Value value, Block *block, const DenseSet<Value> 
 }
 
 namespace {
-/// Forwards on the same raw scores, and the gradients.
+/// Forwards on the same raw scores, and the gradients; one may have no forward pass but what its scores are.
 struct Group {
   std::vector<Forward> forwards;
   std::vector<Backward> backwards;
+  std::optional<std::pair<Forward, Backward>> gradient;
+
+  Forward &any() { return forwards.empty() ? gradient->first : forwards.front(); }
 };
 } // namespace
 
@@ -78,9 +81,8 @@ static bool isThere(const Monomial &monomial, Forward &f, Operation *place) {
   });
 }
 
-/// True if all that `f` is made of is there where it is to stand.
-static bool isThere(Forward &f) {
-  Operation *place = placeOf(f);
+/// True if all that the scores of `f` are made of is there before `place`.
+static bool isThere(Forward &f, Operation *place) {
   for (Value value : {f.queryRoot.value, f.keyRoot.value, f.valueRoot.value})
     if (!isThere(value, place))
       return false;
@@ -90,15 +92,45 @@ static bool isThere(Forward &f) {
   for (TermId id : terms)
     if (const Term &term = f.algebra->getTerm(id); id != f.raw && term.arguments.empty() && !isThere(term.tensor, place))
       return false;
+  return true;
+}
+
+/// True if all that `f` is made of is there where it is to stand.
+static bool isThere(Forward &f) {
+  if (!isThere(f, placeOf(f)))
+    return false;
   for (const RowOutput &row : f.rowOutputs)
     if (!isThere(row.factor, f, row.value.getDefiningOp()))
       return false;
   return !f.isOpen || isThere(f.factor, f, f.output.getDefiningOp());
 }
 
+/// True if all that `b`, which has no forward pass, is made of is there where it is to stand.
+static bool isThere(Forward &f, Backward &b) {
+  Operation *place = placeOf(b);
+  return isThere(f, place) && isThere(b.dout.value, place) && isThere(b.row, f, place) &&
+         llvm::all_of(f.algebra->get(b.delta), [&](const Monomial &part) { return isThere(part, f, place); });
+}
+
+/// Finds the gradient that one of the contractions of `group` is of; leaves forwards that take the same for queries.
+static void findOpenGradient(Group &group, const Numbering &numbering) {
+  for (Forward &f : group.forwards) {
+    if (!f.isGradient || group.gradient)
+      continue;
+    if (std::optional<Backward> backward = matchOpenBackward(f, numbering))
+      group.gradient.emplace(std::move(f), std::move(*backward));
+  }
+  llvm::erase_if(group.forwards, [&](const Forward &f) {
+    return !f.algebra || f.isGradient || (group.gradient && numbering.of(f.queryRoot.value) != numbering.of(group.gradient->first.queryRoot.value));
+  });
+}
+
 /// Finds the gradients of `group` and what else its rows give; true if all of it can be replaced.
 static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
-  Forward &first = group.forwards.front();
+  findOpenGradient(group, numbering);
+  if (group.forwards.empty() && !group.gradient)
+    return false;
+  Forward &first = group.any();
   auto miss = [&](Operation *place, StringRef why) {
     llvm::erase_if(misses, [&](const Miss &other) { return other.dot == first.dot; });
     misses.push_back({first.dot, place->getLoc(), why.str()});
@@ -109,16 +141,21 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
   DenseSet<Value> replaced;
   for (Forward &f : group.forwards)
     replaced.insert(f.output);
-  for (Backward &b : group.backwards) {
+  auto replaceGradients = [&](const Backward &b) {
     for (Value value : {b.dquery, b.dkey, b.dvalue})
       if (value)
         replaced.insert(value);
-    for (ExtraGradient &extra : b.extras)
+    for (const ExtraGradient &extra : b.extras)
       replaced.insert(extra.value);
-  }
-  std::vector<RowOutput> rows = matchRowOutputs(first, numbering);
+  };
+  llvm::for_each(group.backwards, replaceGradients);
+  if (group.gradient)
+    replaceGradients(group.gradient->second);
+  std::vector<RowOutput> rows;
+  if (!first.isGradient)
+    rows = matchRowOutputs(first, numbering);
   // Exponentials that are not even summed up are no softmax.
-  if (first.isOpen && llvm::all_of(rows, [](const RowOutput &row) { return row.isMax; }))
+  if (first.isOpen && !first.isGradient && llvm::all_of(rows, [](const RowOutput &row) { return row.isMax; }))
     return false;
   DenseSet<Value> seen;
   for (RowOutput &row : rows)
@@ -136,6 +173,8 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
     if (Operation *survivor = findSurvivor(value, first.dot->getBlock(), replaced, seen))
       return miss(survivor, ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
   }
+  if (group.gradient && !isThere(group.gradient->first, group.gradient->second))
+    return miss(placeOf(group.gradient->second), "it is needed before what it is made of");
   for (Forward &f : group.forwards)
     if (!isThere(f))
       return miss(placeOf(f), "it is needed before what it is made of");
@@ -165,6 +204,8 @@ static void raiseGroup(Group &group, const Numbering &numbering, Replacements &r
         nearest = i;
     emitBackward(group.forwards.front(), b, made[nearest], group.forwards[nearest], replacements);
   }
+  if (group.gradient)
+    emitOpenBackward(group.gradient->first, group.gradient->second, replacements);
 }
 
 /// Erases what has no users, last first. What is missed in what is gone is no miss.

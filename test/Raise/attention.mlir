@@ -103,3 +103,62 @@ func.func @linear_attention(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor
   %o = stablehlo.dot_general %q, %kv, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
   return %o : tensor<8x3xf32>
 }
+
+// One block of keys: a running maximum is subtracted, and nothing is divided yet. A condition masks the exponentials.
+// CHECK-LABEL: func.func @block(
+//  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[KEEP:.*]]: tensor<6xi1>, %[[M:.*]]: tensor<8xf32>
+//       CHECK:   %[[OUT:.*]]:3 = spmd.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]] extras(%[[KEEP]]) maps [{{.*}}] score {
+//       CHECK:     %[[LOW:.*]] = stablehlo.constant dense<0xFF800000>
+//       CHECK:     stablehlo.select %{{.*}}, %{{.*}}, %[[LOW]]
+//       CHECK:   %[[LEAST:.*]] = stablehlo.maximum %[[OUT]]#1, %{{.*}}
+//       CHECK:   %[[NEW:.*]] = stablehlo.maximum %[[M]], %[[LEAST]]
+//       CHECK:   %[[SHIFT:.*]] = stablehlo.subtract %[[OUT]]#1, %[[NEW]]
+//       CHECK:   %[[FACTOR:.*]] = stablehlo.exponential %[[SHIFT]]
+//       CHECK:   %[[SUM:.*]] = stablehlo.multiply %[[OUT]]#2, %[[FACTOR]]
+//       CHECK:   %[[ACC:.*]] = stablehlo.multiply %[[OUT]]#0
+//       CHECK:   return %[[NEW]], %[[SUM]], %[[ACC]]
+func.func @block(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, %keep: tensor<6xi1>, %m: tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8x3xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %minus = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %none = stablehlo.constant dense<0.0> : tensor<8x6xf32>
+  %low = stablehlo.constant dense<-1.0e30> : tensor<8x6xf32>
+  %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+  %keeps = stablehlo.broadcast_in_dim %keep, dims = [1] : (tensor<6xi1>) -> tensor<8x6xi1>
+  %masked = stablehlo.select %keeps, %s, %low : tensor<8x6xi1>, tensor<8x6xf32>
+  %most = stablehlo.reduce(%masked init: %minus) applies stablehlo.maximum across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+  %new = stablehlo.maximum %m, %most : tensor<8xf32>
+  %mb = stablehlo.broadcast_in_dim %new, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+  %shifted = stablehlo.subtract %masked, %mb : tensor<8x6xf32>
+  %e = stablehlo.exponential %shifted : tensor<8x6xf32>
+  %p = stablehlo.select %keeps, %e, %none : tensor<8x6xi1>, tensor<8x6xf32>
+  %l = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+  %acc = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+  return %new, %l, %acc : tensor<8xf32>, tensor<8xf32>, tensor<8x3xf32>
+}
+
+// The gradient of one block, as flash attention has it: probabilities anew, from the logarithm of each row's sum.
+// CHECK-LABEL: func.func @block_gradient(
+//  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[LSE:.*]]: tensor<8xf32>, %[[DELTA:.*]]: tensor<8xf32>, %[[DOUT:.*]]: tensor<8x3xf32>
+//  CHECK-NEXT:   %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = spmd.attention_backward %[[Q]], %[[K]], %[[V]], %[[LSE]], %[[DELTA]], %[[DOUT]] maps
+//       CHECK:   } slope {
+//       CHECK:     stablehlo.multiply %{{.*}}, %{{.*}} : tensor<f32>
+//       CHECK:   return %[[DQ]], %[[DK]], %[[DV]]
+func.func @block_gradient(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, %lse: tensor<8xf32>, %delta: tensor<8xf32>,
+                          %dout: tensor<8x3xf32>) -> (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) {
+  %half = stablehlo.constant dense<0.5> : tensor<8x6xf32>
+  %raw = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+  %s = stablehlo.multiply %raw, %half : tensor<8x6xf32>
+  %rows = stablehlo.broadcast_in_dim %lse, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+  %shifted = stablehlo.subtract %s, %rows : tensor<8x6xf32>
+  %p = stablehlo.exponential %shifted : tensor<8x6xf32>
+  %dp = stablehlo.dot_general %dout, %v, contracting_dims = [1] x [1] : (tensor<8x3xf32>, tensor<6x3xf32>) -> tensor<8x6xf32>
+  %deltas = stablehlo.broadcast_in_dim %delta, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+  %less = stablehlo.subtract %dp, %deltas : tensor<8x6xf32>
+  %product = stablehlo.multiply %p, %less : tensor<8x6xf32>
+  %ds = stablehlo.multiply %product, %half : tensor<8x6xf32>
+  %dq = stablehlo.dot_general %ds, %k, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  %dk = stablehlo.dot_general %ds, %q, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+  %dv = stablehlo.dot_general %p, %dout, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
+  return %dq, %dk, %dv : tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>
+}

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
@@ -37,9 +38,9 @@ State = tuple[jax.Array, jax.Array, jax.Array]
 
 @dataclass
 class Program:
-    """A function of queries, keys and values; ``is_manual`` if of one rank's blocks, cut as ``spec`` says."""
+    """A function of queries, keys and values, and perhaps a cotangent; ``is_manual`` if of one rank's blocks, cut as ``spec`` says."""
 
-    function: Callable[..., jax.Array]
+    function: Callable[..., Any]
     spec: PartitionSpec
     shapes: list[tuple[int, ...]]
     is_manual: bool
@@ -50,9 +51,9 @@ SHAPES = [(BATCH, HEADS, TOKENS, DEPTH), (BATCH, HEADS, TOKENS, DEPTH), (BATCH, 
 
 
 def program(spec: PartitionSpec = HEADS_FIRST, shapes: list[tuple[int, ...]] = SHAPES,
-            is_manual: bool = True) -> Callable[[Callable[..., jax.Array]], Callable[..., jax.Array]]:
+            is_manual: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the function below to the programs, under its name."""
-    def add(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
         PROGRAMS[function.__name__] = Program(function, spec, shapes, is_manual)
         return function
     return add
@@ -252,6 +253,85 @@ def one_more(q, k, v):
     return (p / (p.sum(-1, keepdims=True) + jnp.exp(-m))) @ v
 
 
+def gradient(forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of queries, keys, values and a cotangent that gives output and gradients, these by ``backward``."""
+    attend = jax.custom_vjp(lambda q, k, v: forward(q, k, v)[0])
+    attend.defvjp(forward, backward)
+
+    def both(q, k, v, dout):
+        out, pull = jax.vjp(attend, q, k, v)
+        return out, *pull(dout)
+
+    return both
+
+
+def _causal_forward(q, k, v):
+    state, (keys, values) = begin(BATCH, HEADS, BLOCK), (k, v)
+    for step in range(RANKS):
+        state = meet(jnp.where(keep_past(step), dot(q, keys), -1e9), values, *state)
+        keys, values = shift(keys, values)
+    m, l, acc = state  # noqa: E741
+    out = acc / l[..., None]
+    return out, (q, k, v, out, m + jnp.log(l))
+
+
+def _causal_backward(saved, dout):
+    """As flash attention has it: probabilities anew, from the logarithms of sums."""
+    q, k, v, out, lse = saved
+    delta = (dout * out).sum(-1)
+    dq, dk, dv = jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v)
+    for step in range(RANKS):
+        p = jnp.exp(jnp.where(keep_past(step), dot(q, k), -1e9) - lse[..., None])
+        dp = jnp.einsum("bhqe,bhke->bhqk", dout, v)
+        ds = p * (dp - delta[..., None]) * SCALE
+        dq = dq + jnp.einsum("bhqk,bhkd->bhqd", ds, k)
+        dk = dk + jnp.einsum("bhqk,bhqd->bhkd", ds, q)
+        dv = dv + jnp.einsum("bhqk,bhqe->bhke", p, dout)
+        k, v, dk, dv = shift(k, v, dk, dv)
+    return dq, dk, dv
+
+
+def _scan_forward(q, k, v):
+    numerator, denominator, m = vary(jnp.zeros((BATCH, BLOCK, HEADS, DEPTH)), jnp.zeros((BATCH, HEADS, BLOCK)),
+                                     jnp.full((BATCH, HEADS, BLOCK), -jnp.inf))
+
+    def step(carry, _):
+        numerator, denominator, before, k, v = carry
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / jnp.sqrt(DEPTH)
+        new = jnp.maximum(before, jnp.max(scores, axis=-1))
+        weights, correction = jnp.exp(scores - new[..., None]), jnp.exp(before - new)
+        numerator = numerator * jnp.moveaxis(correction, 1, 2)[..., None] + jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+        return (numerator, denominator * correction + weights.sum(-1), new, *shift(k, v)), None
+
+    (numerator, denominator, m, *_), _ = lax.scan(step, (numerator, denominator, m, k, v), None, length=RANKS)
+    out = numerator / jnp.moveaxis(denominator, 1, 2)[..., None]
+    return out, (out, q, k, v, denominator, m)
+
+
+def _scan_backward(saved, dout):
+    """Maximum and sum apart; delta anew in each step."""
+    out, q, k, v, denominator, m = saved
+
+    def step(carry, _):
+        dq, dk, dv, k, v = carry
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / jnp.sqrt(DEPTH)
+        weights = jnp.exp(scores - m[..., None]) / denominator[..., None]
+        delta = (dout * out).sum(-1)
+        ds = weights * (jnp.einsum("bqhd,bkhd->bhqk", dout, v) - jnp.moveaxis(delta, 1, 2)[..., None])
+        dq = dq + jnp.einsum("bhqk,bkhd->bqhd", ds, k) / jnp.sqrt(DEPTH)
+        dk = dk + jnp.einsum("bqhd,bhqk->bkhd", q, ds) / jnp.sqrt(DEPTH)
+        dv = dv + jnp.einsum("bhqk,bqhd->bkhd", weights, dout)
+        return (dq, *shift(dk, dv, k, v)), None
+
+    (dq, dk, dv, *_), _ = lax.scan(step, (jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v), k, v), None, length=RANKS)
+    return dq, dk, dv
+
+
+PROGRAMS["causal_gradient"] = Program(gradient(_causal_forward, _causal_backward), HEADS_FIRST,
+                                      [*SHAPES, (BATCH, HEADS, TOKENS, FEATURES)], True)
+PROGRAMS["scan_gradient"] = Program(gradient(_scan_forward, _scan_backward), TOKENS_FIRST, [(BATCH, TOKENS, HEADS, DEPTH)] * 4, True)
+
+
 def check(name: str, tools: Path, where: Path) -> str | None:
     """Return what is wrong with a program, None if nothing is."""
     case = PROGRAMS[name]
@@ -259,10 +339,10 @@ def check(name: str, tools: Path, where: Path) -> str | None:
     arguments = [rng.standard_normal(shape).astype(np.float32) for shape in case.shapes]
     function = case.function
     if case.is_manual:
-        function = jax.shard_map(function, mesh=MESH, in_specs=(case.spec,) * 3, out_specs=case.spec)
+        function = jax.shard_map(function, mesh=MESH, in_specs=case.spec, out_specs=case.spec)
     sharding = NamedSharding(MESH, case.spec)
-    lowered = jax.jit(function, in_shardings=(sharding,) * 3, out_shardings=sharding).lower(*arguments)
-    wanted = np.asarray(lowered.compile()(*arguments))
+    lowered = jax.jit(function, in_shardings=sharding, out_shardings=sharding).lower(*arguments)
+    wanted = [np.asarray(value) for value in jax.tree.leaves(lowered.compile()(*arguments))]
     model, inputs, outputs = where / "program.mlir", where / "in.npz", where / "out.npz"
     model.write_text(lowered.as_text())
     np.savez(inputs, **{f"in{i}": argument for i, argument in enumerate(arguments)})
@@ -275,8 +355,11 @@ def check(name: str, tools: Path, where: Path) -> str | None:
     if run.returncode != 0:
         return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
     with np.load(outputs) as results:
-        worst = np.abs(results["out0"] - wanted).max()
-    return None if worst <= 2e-5 * max(1.0, np.abs(wanted).max()) else f"differs by {worst:.3g}"
+        for i, want in enumerate(wanted):
+            worst = np.abs(results[f"out{i}"] - want).max()
+            if not worst <= 2e-5 * max(1.0, np.abs(want).max()):
+                return f"result {i} differs by {worst:.3g}"
+    return None
 
 
 def main() -> int:
