@@ -24,6 +24,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import corpus
+
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 ELEMENT_BYTES = {"pred": 1, "s4": 1, "u4": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "bf16": 2, "f16": 2, "s32": 4, "u32": 4,
                  "f32": 4, "s64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16}
@@ -40,12 +42,8 @@ def compiled_text(path, ranks):
     import numpy as np
     jax.config.update("jax_enable_x64", True)
     from jax._src import compiler, xla_bridge
-    from jax._src.interpreters import mlir as jax_mlir
     from jaxlib import xla_client
-    from jaxlib.mlir import ir
-    text = Path(path).read_text()
-    with jax_mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
+    with corpus.parsed(path) as module:
         main = next(op for op in module.body.operations if getattr(op, "name", None) is not None and str(op.name) == '"main"')
         open_arguments = ["sdy.sharding" not in attrs for attrs in main.arg_attrs] if main.arguments else []
         attributes = main.attributes
@@ -258,20 +256,10 @@ def write_page(path, rows, jaxlib):
     print(summary, file=sys.stderr)
 
 
-def read_manifest(corpus):
-    """The programs of a corpus that have stored results: of the whole one, or of the part in test/Execution/corpus."""
-    manifest = json.loads((corpus / "manifest.json").read_text())
-    if isinstance(manifest, dict):
-        return [entry for entry in manifest["entries"] if entry["file"].startswith("mlir/")]
-    return [{"kind": "", "file": f"Inputs/{entry['name']}.mlir", "data": f"Inputs/{entry['name']}.npz"} | entry
-            for entry in manifest]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", required=True)
+    corpus.add_arguments(parser)
     parser.add_argument("--shard-run", default="shard-run")
-    parser.add_argument("--only", default="")
     parser.add_argument("--xla", help="take XLA's numbers from this file")
     parser.add_argument("--json", help="write everything to this file")
     parser.add_argument("--text", help="a folder for XLA's compiled text")
@@ -280,30 +268,22 @@ def main():
     parser.add_argument("--jaxlib", default="0.10.2", help="its version, for the page")
     parser.add_argument("--markdown", help="write the tables of the docs to this file")
     args = parser.parse_args()
-    corpus = Path(args.corpus)
-    entries = read_manifest(corpus)
     known = json.loads(Path(args.xla).read_text()) if args.xla else {}
-    wanted = set(filter(None, args.only.split(",")))
     rows, more, failed = {}, 0, 0
-    for entry in entries:
+    for entry, path, ranks in corpus.programs(args):
         name = entry["name"]
-        ranks = 1
-        for _, size in entry["mesh"]:
-            ranks *= size
-        if ranks == 1 or (wanted and name not in wanted):
-            continue
         row = rows[name] = {"mesh": entry["mesh"], "kind": entry["kind"]}
         if name in known and "xla" in known[name]:
             row["xla"], row["xla_unknown"] = known[name]["xla"], known[name]["xla_unknown"]
         elif not args.xla:
             try:
-                text = compiled_text(corpus / entry["file"], ranks)
+                text = compiled_text(path, ranks)
                 if args.text:
                     Path(args.text, name + ".hlo").write_text(text)
                 row["xla"], row["xla_unknown"] = count_xla(text, ranks)
             except Exception as error:  # XLA refuses it
                 row["xla_error"] = str(error).splitlines()[0][:200]
-        sites = run_shardc(args.shard_run, corpus / entry["file"], corpus / entry["data"] if entry.get("data") else None)
+        sites = run_shardc(args.shard_run, path, Path(args.corpus, entry["data"]) if entry.get("data") else None)
         if isinstance(sites, str):
             row["shardc_error"] = sites
         else:

@@ -8,22 +8,20 @@ leaves open are compared, dim by dim.
 """
 
 import argparse
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import corpus
+
 
 def shardy(path):
     """The text of the program after Shardy's propagation."""
     import jaxlib.mlir._mlir_libs._stablehlo as stablehlo
-    from jax._src.interpreters import mlir as jax_mlir
-    from jaxlib.mlir import ir
     from jaxlib.mlir.passmanager import PassManager
     stablehlo.register_stablehlo_passes()
-    with jax_mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(Path(path).read_text())
+    with corpus.parsed(path) as module:
         PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
         return str(module)
 
@@ -88,18 +86,13 @@ def signature(text, attribute):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", required=True)
+    corpus.add_arguments(parser)
     parser.add_argument("--shard-opt", default="shard-opt")
-    parser.add_argument("--only", default="")
     parser.add_argument("--markdown", help="write the table of the docs to this file")
     args = parser.parse_args()
-    corpus = Path(args.corpus)
-    wanted = set(filter(None, args.only.split(",")))
     lines, same, different, programs = [], 0, 0, 0
-    for entry in json.loads((corpus / "manifest.json").read_text())["entries"]:
-        name, path = entry["name"], corpus / entry["file"]
-        if not entry["file"].startswith("mlir/") or (wanted and name not in wanted) or not entry["mesh"]:
-            continue
+    for entry, path, _ in corpus.programs(args):
+        name = entry["name"]
         run = subprocess.run([args.shard_opt, str(path), "--spmd-import", "--spmd-propagate"], capture_output=True, text=True, timeout=120)
         if run.returncode:
             print(f"{name}: shardc refuses it", file=sys.stderr)
