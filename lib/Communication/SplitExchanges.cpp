@@ -56,7 +56,6 @@ static Operation *firstReaderOf(Operation *exchange) {
 /// Splits `op` if enough work stands between its source and its first reader,
 /// and few enough other exchanges are under way there.
 static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
-  Block *block = op->getBlock();
   auto communication = cast<CommunicationOpInterface>(*op);
   Operation *reader = firstReaderOf(op);
   if (!reader)
@@ -65,12 +64,10 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   // As early as its source is there, or as one of those under way is done with.
   Operation *begin = reader;
   int64_t work = 0;
-  unsigned others = 0;
   for (Operation *before = reader->getPrevNode(); before && before != source; before = before->getPrevNode()) {
     UnderWay there = underWay.lookup(before);
     if (there.here >= kMaxOfBlock || there.here + there.inside >= kMaxOfRank)
       break;
-    others = std::max(others, there.here);
     if (before != op)
       work = std::max(work, workOf(before));
     begin = before;
@@ -97,7 +94,7 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
     ++underWay[between].here;
   // Others may come to stand between these and their neighbours.
   underWay[start].here = underWay[begin].here;
-  underWay[wait].here = others + 1;
+  underWay[wait].here = underWay.lookup(wait->getPrevNode()).here;
   op->getResult(0).replaceAllUsesWith(wait.getResult());
   underWay.erase(op);
   op->erase();

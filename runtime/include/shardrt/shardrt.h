@@ -278,7 +278,8 @@ typedef struct shardrt_site_stats {
                                of n bytes in a group of k: 2 (k - 1) n / k */
   int64_t total_ns;       /**< nanoseconds inside its calls */
   int64_t wait_ns;        /**< … of which it waited for other ranks */
-  int64_t overlap_ns;     /**< between start and wait, spent on other work */
+  int64_t overlap_ns;     /**< between start and wait, in which it would have waited
+                               for other ranks had it not done other work */
 } shardrt_site_stats;
 
 /** Statistics of `site` on `rank`; summed over all ranks if `rank` is -1. Not

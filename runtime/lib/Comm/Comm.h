@@ -54,6 +54,8 @@ public:
   virtual bool ready(const Ticket &ticket, int64_t peer) = 0;
   virtual bool open(const Ticket &ticket, int64_t peer,
                     const std::byte *&data) = 0;
+  /// When the peer posted (nowNs of this machine), between open() and close().
+  virtual int64_t postedAt(const Ticket &ticket, int64_t peer) = 0;
   virtual void close(const Ticket &ticket, int64_t peer) = 0;
   virtual bool finish(const Ticket &ticket,
                       std::span<const int64_t> readers) = 0;

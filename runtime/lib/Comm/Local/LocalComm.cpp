@@ -253,6 +253,7 @@ bool LocalComm::post(Call call, const void *data,
   slot.data.store(data, std::memory_order_relaxed);
   slot.unread.store(static_cast<int64_t>(readers.size()),
                     std::memory_order_relaxed);
+  slot.postedNs.store(nowNs(), std::memory_order_relaxed);
   slot.stamp.store(stampOf(ticket), std::memory_order_seq_cst);
   posted.store(sequence, std::memory_order_seq_cst);
   jitter();
@@ -297,6 +298,11 @@ bool LocalComm::open(const Ticket &ticket, int64_t peer,
   data =
       static_cast<const std::byte *>(slot.data.load(std::memory_order_relaxed));
   return true;
+}
+
+int64_t LocalComm::postedAt(const Ticket &ticket, int64_t peer) {
+  return group.rank(peer).slots[ticket.slot].postedNs.load(
+      std::memory_order_relaxed);
 }
 
 void LocalComm::close(const Ticket &ticket, int64_t peer) {

@@ -86,6 +86,7 @@ public:
   bool ready(const Ticket &ticket, int64_t peer) override;
   bool open(const Ticket &ticket, int64_t peer,
             const std::byte *&data) override;
+  int64_t postedAt(const Ticket &ticket, int64_t peer) override;
   void close(const Ticket &ticket, int64_t peer) override;
   bool finish(const Ticket &ticket, std::span<const int64_t> readers) override;
   int64_t waited() const override { return waitedNs; }
@@ -113,6 +114,7 @@ private:
   struct alignas(64) Slot {
     std::atomic<uint64_t> stamp{0};
     std::atomic<const void *> data{nullptr};
+    std::atomic<int64_t> postedNs{0};
     std::atomic<int64_t> unread{0};
   };
   /// What a past post was about, for messages and the check of readers.
