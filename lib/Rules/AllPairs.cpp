@@ -31,23 +31,18 @@ static ShardingRule pairsRule(AllPairsOpInterface op, bool isFeatureWhole) {
     }
     return tensor;
   };
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    AffineMap map = op.getMap(i);
+  auto add = [&](SmallVectorImpl<TensorRule> &tensors, Value tensor, AffineMap map) {
     bool hasBoth = map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
     // Rows of one rank, all keys.
     int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size, FactorKind::NeedReplication) : key;
-    rule.operands.push_back(mapsOf(map, keyFactor));
+    tensors.push_back(mapsOf(map, keyFactor));
     if (map.isFunctionOfDim(key) && !hasBoth)
-      rule.factors[key].movedBytes += bytesOf(op->getOperand(i));
-  }
-  for (unsigned i = 0; i < op->getNumResults(); ++i) {
-    AffineMap map = op.getResultMap(i);
-    bool hasBoth = map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
-    int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size, FactorKind::NeedReplication) : key;
-    rule.results.push_back(mapsOf(map, keyFactor));
-    if (map.isFunctionOfDim(key) && !hasBoth)
-      rule.factors[key].movedBytes += bytesOf(op->getResult(i));
-  }
+      rule.factors[key].movedBytes += bytesOf(tensor);
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    add(rule.operands, operand, op.getMap(i));
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    add(rule.results, result, op.getResultMap(i));
   return rule;
 }
 
