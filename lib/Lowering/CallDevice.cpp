@@ -270,11 +270,14 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   if (arguments.slots().size() > kMaxArguments)
     return launch.emitError() << "kernel takes " << arguments.slots().size() << " arguments, at most " << kMaxArguments
                               << " fit";
+  SmallVector<Type> types(body.getArgumentTypes());
+  kernel.setFunctionType(FunctionType::get(ctx, types, {}));
+  // Behind the arguments, of which there must be no more.
+  for (BlockArgument shared : launch.getWorkgroupAttributions())
+    map.map(shared, kernel.addWorkgroupAttribution(shared.getType(), loc));
   for (Operation &op : from.without_terminator())
     device.clone(op, map);
   gpu::ReturnOp::create(device, loc);
-  SmallVector<Type> types(body.getArgumentTypes());
-  kernel.setFunctionType(FunctionType::get(ctx, types, {}));
 
   // Stored where the launch reads them; the call copies them.
   Type i64 = host.getI64Type(), ptr = LLVM::LLVMPointerType::get(ctx);

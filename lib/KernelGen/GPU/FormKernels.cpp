@@ -21,6 +21,10 @@ namespace shardc {
 
 static constexpr int64_t kBlock = 256;
 static constexpr int64_t kWarp = 32;
+/// From so many elements of a result on, a block shares a reduction ...
+static constexpr int64_t kLongReduction = 512;
+/// ... where there are not results enough to keep a GPU's threads busy.
+static constexpr int64_t kFewResults = 16384;
 
 //===----------------------------------------------------------------------===//
 // Launches
@@ -199,34 +203,65 @@ static int64_t threadsFor(int64_t points) {
   return llvm::alignTo(std::max<int64_t>(points, 1), kWarp);
 }
 
+namespace {
+/// The dims of a generic, sorted.
+struct Dims {
+  SmallVector<Value> sizes;
+  SmallVector<unsigned> parallel, reductions;
+  /// Points of the parallel dims, and elements of one result; dynamic where they
+  /// are not known.
+  int64_t points = 1, elements = 1;
+
+  Dims(OpBuilder &b, linalg::GenericOp op) {
+    auto structured = cast<linalg::LinalgOp>(op.getOperation());
+    for (Range range : structured.createLoopRanges(b, op.getLoc()))
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
+    SmallVector<int64_t> known = op.getStaticLoopRanges();
+    for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+      bool reduces = kind == utils::IteratorType::reduction;
+      (reduces ? reductions : parallel).push_back(i);
+      int64_t &count = reduces ? elements : points;
+      if (ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(count))
+        count = ShapedType::kDynamic;
+      else
+        count *= known[i];
+    }
+  }
+  /// The product of the sizes of `dims`.
+  Value count(OpBuilder &b, Location loc, ArrayRef<unsigned> dims) const {
+    SmallVector<Value> extents;
+    for (unsigned dim : dims)
+      extents.push_back(sizes[dim]);
+    return product(b, loc, extents);
+  }
+  /// Sets the point of `emitter` along `dims` from `index`, which counts them in
+  /// row-major order: neighbours in a warp read neighbours in memory.
+  void place(OpBuilder &b, Location loc, PointEmitter &emitter,
+             ArrayRef<unsigned> dims, Value index) const {
+    for (unsigned i = dims.size(); i-- > 0;) {
+      if (i == 0) {
+        emitter.at()[dims[0]] = index;
+        break;
+      }
+      Value size = sizes[dims[i]];
+      emitter.at()[dims[i]] = arith::RemUIOp::create(b, loc, index, size);
+      index = arith::DivUIOp::create(b, loc, index, size);
+    }
+  }
+};
+} // namespace
+
 /// A launch with a thread for each point of the parallel dims.
 static void launchPoints(linalg::GenericOp op) {
   Location loc = op.getLoc();
   OpBuilder b(op);
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<int64_t> known = op.getStaticLoopRanges();
-  SmallVector<Value> sizes;
-  for (Range range : cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(b, loc))
-    sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, range.size));
-  SmallVector<unsigned> parallel, reductions;
-  int64_t points = 1;
-  for (auto [i, kind] : llvm::enumerate(kinds)) {
-    if (kind == utils::IteratorType::reduction) {
-      reductions.push_back(i);
-      continue;
-    }
-    parallel.push_back(i);
-    if (ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(points))
-      points = ShapedType::kDynamic;
-    else
-      points *= known[i];
-  }
+  Dims dims(b, op);
+  ArrayRef<unsigned> reductions = dims.reductions;
+  int64_t points = dims.points;
   if (points == 0)
     return;
-  SmallVector<Value> extents;
-  for (unsigned dim : parallel)
-    extents.push_back(sizes[dim]);
-  Value total = product(b, loc, extents);
+  Value total = dims.count(b, loc, dims.parallel);
   int64_t threads = threadsFor(points);
   Value perBlock = arith::ConstantIndexOp::create(b, loc, threads);
   Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
@@ -242,16 +277,7 @@ static void launchPoints(linalg::GenericOp op) {
   b.setInsertionPointToStart(guard.thenBlock());
 
   PointEmitter emitter(b, op);
-  // Row-major: neighbours in a warp read neighbours in memory.
-  for (unsigned i = parallel.size(); i-- > 0;) {
-    unsigned dim = parallel[i];
-    if (i == 0) {
-      emitter.at()[dim] = index;
-      break;
-    }
-    emitter.at()[dim] = arith::RemUIOp::create(b, loc, index, sizes[dim]);
-    index = arith::DivUIOp::create(b, loc, index, sizes[dim]);
-  }
+  dims.place(b, loc, emitter, dims.parallel, index);
   SmallVector<Value> current;
   for (auto [output, argument] :
        llvm::zip_equal(op.getDpsInitsMutable(), op.getRegionOutputArgs())) {
@@ -259,10 +285,165 @@ static void launchPoints(linalg::GenericOp op) {
     current.push_back(needed ? emitter.loadOutput(output) : Value());
   }
   SmallVector<Value> results =
-      reduceInThread(b, loc, emitter, reductions, sizes, current);
+      reduceInThread(b, loc, emitter, reductions, dims.sizes, current);
   for (auto [output, value] :
        llvm::zip_equal(op.getDpsInitsMutable(), results))
     emitter.storeOutput(output, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Long reductions
+//===----------------------------------------------------------------------===//
+
+/// The ops that combine elements of `op`'s outputs, if their order does not
+/// matter and each has a neutral element; else nothing.
+static SmallVector<Operation *> combinersOf(linalg::GenericOp op) {
+  SmallVector<Operation *> combiners;
+  for (unsigned i : llvm::seq<unsigned>(op.getNumDpsInits())) {
+    Operation *combiner = combinerOf(op, i);
+    if (!combiner || combiner->getNumOperands() != 2 ||
+        !arith::getNeutralElement(combiner) ||
+        !combiner->getResult(0).getType().isIntOrFloat())
+      return {};
+    combiners.push_back(combiner);
+  }
+  return combiners;
+}
+
+static bool isLongReduction(linalg::GenericOp op) {
+  OpBuilder b(op);
+  SmallVector<int64_t> known = op.getStaticLoopRanges();
+  int64_t points = 1, elements = 1;
+  for (auto [kind, size] : llvm::zip_equal(op.getIteratorTypesArray(), known)) {
+    if (ShapedType::isDynamic(size))
+      return false;
+    (kind == utils::IteratorType::reduction ? elements : points) *= size;
+  }
+  return elements >= kLongReduction && points > 0 && points <= kFewResults &&
+         !combinersOf(op).empty();
+}
+
+static Value combine(OpBuilder &b, Operation *combiner, Value left,
+                     Value right) {
+  Operation *copy = b.clone(*combiner);
+  copy->setOperands({left, right});
+  return copy->getResult(0);
+}
+
+/// Combines `value` over the lanes of a warp, into its first lane at least. Only
+/// `lanes` of them (a power of two) have something to say.
+static Value combineInWarp(OpBuilder &b, Location loc, Operation *combiner,
+                           Value value, int64_t lanes) {
+  for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
+    auto shuffled = gpu::ShuffleOp::create(b, loc, value, distance, kWarp,
+                                           gpu::ShuffleMode::XOR);
+    value = combine(b, combiner, value, shuffled.getShuffleResult());
+  }
+  return value;
+}
+
+/// A launch with a block for each result. Threads combine what is a block's
+/// width apart, warps what their threads have, the first warp what the warps
+/// have.
+static void launchReductions(linalg::GenericOp op) {
+  Location loc = op.getLoc();
+  OpBuilder b(op);
+  Dims dims(b, op);
+  SmallVector<Operation *> combiners = combinersOf(op);
+  Value blocks = dims.count(b, loc, dims.parallel);
+  Value elements = dims.count(b, loc, dims.reductions);
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
+  // One element a warp (a thread, where shuffles do not take the type).
+  auto shared = gpu::AddressSpaceAttr::get(b.getContext(),
+                                           gpu::AddressSpace::Workgroup);
+  SmallVector<Value> areas;
+  SmallVector<bool> shuffles;
+  for (Operation *combiner : combiners) {
+    Type type = combiner->getResult(0).getType();
+    shuffles.push_back(type.isF32() || type.isInteger(32));
+    auto area = MemRefType::get({shuffles.back() ? kBlock / kWarp : kBlock},
+                                type, MemRefLayoutAttrInterface(), shared);
+    areas.push_back(launch.addWorkgroupAttribution(area, loc));
+  }
+
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
+  Value thread = launch.getThreadIds().x;
+  PointEmitter emitter(b, op);
+  dims.place(b, loc, emitter, dims.parallel, launch.getBlockIds().x);
+  SmallVector<Value> neutral;
+  for (Operation *combiner : combiners)
+    neutral.push_back(arith::ConstantOp::create(
+        b, loc, *arith::getNeutralElement(combiner)));
+  auto loop =
+      scf::ForOp::create(b, loc, thread, elements, index(kBlock), neutral);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    dims.place(b, loc, emitter, dims.reductions, loop.getInductionVar());
+    SmallVector<Value> next = emitter.body(
+        llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+    scf::YieldOp::create(b, loc, next);
+  }
+  SmallVector<Value> values = llvm::to_vector_of<Value>(loop.getResults());
+  auto isThread = [&](arith::CmpIPredicate how, int64_t number) -> Value {
+    return arith::CmpIOp::create(b, loc, how, thread, index(number));
+  };
+  // What each warp (thread) has goes to the block's memory.
+  Value lane = arith::RemUIOp::create(b, loc, thread, index(kWarp));
+  Value warp = arith::DivUIOp::create(b, loc, thread, index(kWarp));
+  Value isFirstLane = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                            lane, index(0));
+  for (auto [i, combiner] : llvm::enumerate(combiners)) {
+    if (!shuffles[i]) {
+      memref::StoreOp::create(b, loc, values[i], areas[i], thread);
+      continue;
+    }
+    values[i] = combineInWarp(b, loc, combiner, values[i], kWarp);
+    auto store = scf::IfOp::create(b, loc, isFirstLane, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(store.thenBlock());
+    memref::StoreOp::create(b, loc, values[i], areas[i], warp);
+  }
+  gpu::BarrierOp::create(b, loc);
+  for (int64_t half = kBlock / 2; half > 0; half /= 2) {
+    bool any = false;
+    for (auto [i, combiner] : llvm::enumerate(combiners)) {
+      if (shuffles[i])
+        continue;
+      any = true;
+      auto step = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::ult, half), false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(step.thenBlock());
+      Value other = arith::AddIOp::create(b, loc, thread, index(half));
+      Value mine = memref::LoadOp::create(b, loc, areas[i], thread);
+      Value theirs = memref::LoadOp::create(b, loc, areas[i], other);
+      memref::StoreOp::create(b, loc, combine(b, combiner, mine, theirs),
+                              areas[i], thread);
+    }
+    if (any)
+      gpu::BarrierOp::create(b, loc);
+  }
+  auto last = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::ult, kWarp), false);
+  b.setInsertionPointToStart(last.thenBlock());
+  constexpr int64_t warps = kBlock / kWarp;
+  for (auto [i, combiner] : llvm::enumerate(combiners)) {
+    if (!shuffles[i]) {
+      values[i] = memref::LoadOp::create(b, loc, areas[i], index(0));
+      continue;
+    }
+    Value some = arith::RemUIOp::create(b, loc, thread, index(warps));
+    values[i] = memref::LoadOp::create(b, loc, areas[i], some);
+    values[i] = combineInWarp(b, loc, combiner, values[i], warps);
+  }
+  auto first = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::eq, 0), false);
+  b.setInsertionPointToStart(first.thenBlock());
+  for (auto [output, combiner, value] :
+       llvm::zip_equal(op.getDpsInitsMutable(), combiners, values)) {
+    Value start = emitter.loadOutput(output);
+    emitter.storeOutput(output, combine(b, combiner, start, value));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,13 +503,137 @@ static bool isAlgorithm(Operation *op) {
   return stores && !structured && fitsInKernel(op);
 }
 
+/// The loops that are nested in `op` with nothing beside them, itself among
+/// them, as far as they count by ones between bounds from outside.
+static SmallVector<scf::ForOp> perfectNest(Operation *op) {
+  SmallVector<scf::ForOp> nest;
+  auto isOutside = [&](Value value) {
+    return !op->isAncestor(value.getParentRegion()->getParentOp());
+  };
+  for (auto loop = dyn_cast<scf::ForOp>(op); loop;) {
+    if (loop->getNumResults() || getConstantIntValue(loop.getStep()) != 1 ||
+        !loop.getInductionVar().getType().isIndex() ||
+        !isOutside(loop.getLowerBound()) || !isOutside(loop.getUpperBound()))
+      break;
+    nest.push_back(loop);
+    Block *body = loop.getBody();
+    loop = body->getOperations().size() == 2
+               ? dyn_cast<scf::ForOp>(body->front())
+               : nullptr;
+  }
+  return nest;
+}
+
+static Value rootOf(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+/// The loops of `nest` whose iterations have nothing to do with one another: in
+/// each buffer that is stored to, all accesses are at a place that one of its
+/// dims takes from the loop's index.
+static SmallVector<scf::ForOp> independentLoops(ArrayRef<scf::ForOp> nest) {
+  if (nest.empty())
+    return {};
+  struct Access {
+    Value memref;
+    SmallVector<Value> at;
+  };
+  DenseMap<Value, SmallVector<Access>> accesses; // by root
+  DenseSet<Value> stored;
+  bool known = true;
+  scf::ForOp outer = nest.front();
+  outer->walk([&](Operation *op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      accesses[rootOf(load.getMemRef())].push_back(
+          {load.getMemRef(), llvm::to_vector_of<Value>(load.getIndices())});
+    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      accesses[rootOf(store.getMemRef())].push_back(
+          {store.getMemRef(), llvm::to_vector_of<Value>(store.getIndices())});
+      stored.insert(rootOf(store.getMemRef()));
+    } else {
+      known &= llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) &&
+               llvm::none_of(op->getResultTypes(), llvm::IsaPred<MemRefType>);
+    }
+  });
+  // What is passed around may be the same buffer under another name.
+  for (Value root : stored)
+    if (auto argument = dyn_cast<BlockArgument>(root))
+      known &= isa<func::FuncOp>(argument.getOwner()->getParentOp());
+    else
+      known &= root.getDefiningOp<memref::AllocOp>() != nullptr;
+  if (!known)
+    return {};
+  SmallVector<scf::ForOp> found;
+  for (scf::ForOp loop : nest) {
+    bool independent = llvm::all_of(stored, [&](Value root) {
+      ArrayRef<Access> all = accesses[root];
+      if (!llvm::all_of(all, [&](const Access &access) {
+            return access.memref == all.front().memref;
+          }))
+        return false;
+      return llvm::any_of(
+          llvm::seq<size_t>(0, all.front().at.size()), [&](size_t dim) {
+            return llvm::all_of(all, [&](const Access &access) {
+              return access.at[dim] == loop.getInductionVar();
+            });
+          });
+    });
+    if (independent)
+      found.push_back(loop);
+  }
+  return found;
+}
+
 static void launchAlgorithm(Operation *op) {
   hoistRankValues(op);
   SmallVector<memref::AllocOp> allocs;
   op->walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
   for (memref::AllocOp alloc : allocs)
     alloc->moveBefore(op);
-  launchAlone(op);
+  SmallVector<scf::ForOp> loops = independentLoops(perfectNest(op));
+  if (loops.empty())
+    return launchAlone(op);
+
+  // A thread for each iteration of these; the others stay in order within it.
+  Location loc = op->getLoc();
+  OpBuilder b(op);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  SmallVector<Value> trips;
+  for (scf::ForOp loop : loops) {
+    Value trip = arith::SubIOp::create(b, loc, loop.getUpperBound(),
+                                       loop.getLowerBound());
+    trips.push_back(arith::MaxSIOp::create(b, loc, trip, zero));
+  }
+  Value total = product(b, loc, trips);
+  Value perBlock = arith::ConstantIndexOp::create(b, loc, kBlock);
+  Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
+  Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
+  Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                       index, total);
+  auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(guard.thenBlock());
+  SmallVector<Value> at(loops.size());
+  for (size_t i = loops.size(); i-- > 0;) {
+    Value place = index;
+    if (i > 0) {
+      place = arith::RemUIOp::create(b, loc, index, trips[i]);
+      index = arith::DivUIOp::create(b, loc, index, trips[i]);
+    }
+    at[i] = arith::AddIOp::create(b, loc, loops[i].getLowerBound(), place);
+  }
+  op->moveBefore(guard.thenBlock()->getTerminator());
+  for (auto [loop, value] : llvm::zip_equal(loops, at)) {
+    loop.getInductionVar().replaceAllUsesWith(value);
+    Block *body = loop.getBody();
+    body->getTerminator()->erase();
+    loop->getBlock()->getOperations().splice(loop->getIterator(),
+                                             body->getOperations());
+    loop.erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -341,7 +646,10 @@ static void formKernels(Block &block) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        launchPoints(generic);
+        if (isLongReduction(generic))
+          launchReductions(generic);
+        else
+          launchPoints(generic);
         generic.erase();
       } else {
         launchAlone(generic);
