@@ -251,7 +251,7 @@ bool BlockRunner::tryWarp(Lane &last) {
     Lane &lane = *lanes[first + i];
     if (lane.state == Lane::State::Done) {
       fail(last, describe(last) + " waits" + lineOf(last.where) + " for " +
-                     describe(lane) + ", which has ended");
+                     describe(lane) + ": it has ended");
       return false;
     }
     if (lane.state != Lane::State::AtWarp)
@@ -310,6 +310,16 @@ std::string BlockRunner::describeStuck() const {
     text += (shown++ ? "; " : " ") + describe(lane) +
             (lane.state == Lane::State::AtBarrier ? " at a barrier" : " in a meeting of its warp") +
             lineOf(lane.where);
+    if (lane.state != Lane::State::AtWarp || shown > 1)
+      continue;
+    int32_t begin = lane.number / warpSize * warpSize;
+    for (int32_t other = begin; other < std::min(live, begin + warpSize); ++other)
+      if (lane.mask >> (other - begin) & 1 && lanes[other]->state != Lane::State::AtWarp) {
+        text += ", which thread " + std::to_string(other) + " does not reach";
+        if (lanes[other]->state == Lane::State::Done)
+          text += ": it has ended";
+        break;
+      }
   }
   return text;
 }

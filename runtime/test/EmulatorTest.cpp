@@ -1,0 +1,303 @@
+//===- EmulatorTest.cpp - Threads of emulated kernels ---------------------===//
+//
+// Kernels here are written by hand, as --spmd-emulate-nvvm writes them, with and
+// without faults. Every schedule must agree on what is right, and a fault must
+// be found in at least those that the test names.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Emulated/Block.h"
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace shardrt;
+
+namespace {
+using Thread = shardrt_emulated_thread;
+
+constexpr Schedule schedules[] = {Schedule::RoundRobin, Schedule::RunAhead,
+                                  Schedule::Random};
+
+int64_t tagged(const void *host) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(host)) ^
+         SHARDRT_EMULATED_TAG;
+}
+template <typename T>
+T *global(Thread *thread, int64_t address, int64_t index, bool writes) {
+  auto *at = reinterpret_cast<char *>(address) + index * sizeof(T);
+  return static_cast<T *>(
+      shardrt_emulated_global(thread, at, sizeof(T), writes, "kernel.py:1"));
+}
+int32_t *shared(Thread *thread, int64_t index, bool writes) {
+  auto *at = reinterpret_cast<int32_t *>(thread->shared) + index;
+  shardrt_emulated_shared(thread, at, sizeof(int32_t), writes,
+                          writes ? "kernel.py:2" : "kernel.py:3");
+  return at;
+}
+
+/// Runs `kernel` with one buffer of `count` integers, which count up from 0;
+/// returns them, or sets `error`.
+std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
+                         std::string &error, int64_t count = 64,
+                         int32_t threads = 64, int32_t blocks = 1,
+                         int64_t sharedBytes = 256, uint64_t seed = 7) {
+  std::vector<int32_t> buffer(count);
+  std::iota(buffer.begin(), buffer.end(), 0);
+  Allocations allocations;
+  allocations.add(reinterpret_cast<uintptr_t>(buffer.data()), count * 4);
+  int64_t arguments[] = {tagged(buffer.data()),
+                         static_cast<int64_t>(
+                             reinterpret_cast<uintptr_t>(buffer.data()))};
+  BlockRunner runner;
+  runner.schedule = schedule;
+  runner.seed = seed;
+  BlockRunner::Launch launch;
+  launch.kernel = kernel;
+  launch.arguments = arguments;
+  launch.grid[0] = blocks;
+  launch.threads = threads;
+  launch.sharedBytes = sharedBytes;
+  launch.meets = true;
+  error = runner.run(launch, allocations) ? "" : runner.error;
+  return buffer;
+}
+
+/// The error of `kernel` in each schedule; one that finds none is "".
+std::vector<std::string> errorsOf(shardrt_emulated_kernel kernel) {
+  std::vector<std::string> errors;
+  for (Schedule schedule : schedules)
+    run(kernel, schedule, errors.emplace_back());
+  return errors;
+}
+
+#define EXPECT_EVERY_SCHEDULE_SAYS(KERNEL, TEXT)                               \
+  for (const std::string &error : errorsOf(KERNEL))                            \
+  EXPECT_NE(error.find(TEXT), std::string::npos) << "said: " << error
+
+//===----------------------------------------------------------------------===//
+// Right kernels
+//===----------------------------------------------------------------------===//
+
+template <bool WithBarrier> void reverse(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0], last = thread->block_dim[0] - 1;
+  int32_t at = thread->block[0] * thread->block_dim[0] + t;
+  *shared(thread, t, true) = *global<int32_t>(thread, args[0], at, false);
+  if (WithBarrier)
+    shardrt_emulated_barrier(thread, 1, "kernel.py:4");
+  *global<int32_t>(thread, args[0], at, true) =
+      *shared(thread, last - t, false);
+}
+
+TEST(Emulator, ReversesEachBlock) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result = run(reverse<true>, schedule, error, 128, 64, 2);
+    EXPECT_EQ(error, "");
+    for (int32_t i = 0; i < 128; ++i)
+      EXPECT_EQ(result[i], i / 64 * 64 + 63 - i % 64);
+  }
+}
+
+void sumOfWarp(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0];
+  int32_t value = *global<int32_t>(thread, args[0], t, false);
+  for (int32_t distance = 16; distance > 0; distance /= 2)
+    value += static_cast<int32_t>(shardrt_emulated_shuffle(
+        thread, -1, value, distance, 31, SHARDRT_SHUFFLE_BFLY, distance,
+        "kernel.py:5"));
+  *global<int32_t>(thread, args[0], t, true) = value;
+}
+
+TEST(Emulator, AddsUpWarps) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result = run(sumOfWarp, schedule, error);
+    EXPECT_EQ(error, "");
+    for (int32_t i = 0; i < 64; ++i)
+      EXPECT_EQ(result[i], i < 32 ? 496 : 496 + 32 * 32);
+  }
+}
+
+/// The kinds of shfl.sync as PTX defines them, in segments of eight lanes.
+template <int32_t Kind, int32_t By, int32_t Clamp>
+void shuffle(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0];
+  int64_t got = shardrt_emulated_shuffle(thread, -1, t, By, Clamp, Kind, 1,
+                                         "kernel.py:6");
+  *global<int32_t>(thread, args[0], t, true) =
+      got >> 32 ? static_cast<int32_t>(got) : -static_cast<int32_t>(got) - 1;
+}
+
+TEST(Emulator, ShufflesWithinSegments) {
+  std::string error;
+  constexpr int32_t segment = 24 << 8; // of 8 lanes
+  auto up = run(shuffle<SHARDRT_SHUFFLE_UP, 1, segment>, Schedule::Random, error);
+  auto down = run(shuffle<SHARDRT_SHUFFLE_DOWN, 3, segment | 31>, Schedule::RunAhead, error);
+  auto idx = run(shuffle<SHARDRT_SHUFFLE_IDX, 5, segment | 31>, Schedule::RoundRobin, error);
+  EXPECT_EQ(error, "");
+  for (int32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(up[i], i % 8 == 0 ? -i - 1 : i - 1);
+    EXPECT_EQ(down[i], i % 8 + 3 > 7 ? -i - 1 : i + 3);
+    EXPECT_EQ(idx[i], i / 8 * 8 + 5);
+  }
+}
+
+/// Lanes of a warp hand values on through shared memory, with __syncwarp alone.
+void warpSynchronous(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0], lane = t % 32;
+  *shared(thread, t, true) = t;
+  for (int32_t distance = 1; distance < 32; distance *= 2) {
+    shardrt_emulated_warp_barrier(thread, -1, 10, "kernel.py:7");
+    int32_t other = lane >= distance ? *shared(thread, t - distance, false) : 0;
+    shardrt_emulated_warp_barrier(thread, -1, 11, "kernel.py:7");
+    *shared(thread, t, true) += other;
+  }
+  *global<int32_t>(thread, args[0], t, true) = *shared(thread, t, false);
+}
+
+TEST(Emulator, WarpsNeedNoBarrierOfTheBlock) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result = run(warpSynchronous, schedule, error);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(result[31], 496);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+TEST(Emulator, FindsAMissingBarrier) {
+  EXPECT_EVERY_SCHEDULE_SAYS(reverse<false>, "race on shared memory: byte ");
+}
+
+/// Reads of the round before are overtaken by writes of the next.
+void oneBarrierInTwo(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  for (int32_t round = 0; round < 3; ++round) {
+    *shared(thread, t, true) = round;
+    shardrt_emulated_barrier(thread, 1, "kernel.py:8");
+    (void)*shared(thread, 63 - t, false);
+  }
+}
+
+TEST(Emulator, FindsAMissingBarrierBetweenRounds) {
+  EXPECT_EVERY_SCHEDULE_SAYS(oneBarrierInTwo, "race on shared memory: byte ");
+}
+
+void twoWriters(Thread *thread, const int64_t *) {
+  *shared(thread, thread->thread[0] / 2, true) = 1;
+}
+
+TEST(Emulator, FindsTwoWritersOfOnePlace) {
+  EXPECT_EVERY_SCHEDULE_SAYS(twoWriters, "written by thread ");
+}
+
+void missingWarpBarrier(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  *shared(thread, t, true) = t;
+  (void)*shared(thread, t ^ 1, false);
+}
+
+TEST(Emulator, FindsAMissingBarrierOfAWarp) {
+  EXPECT_EVERY_SCHEDULE_SAYS(missingWarpBarrier, "race on shared memory");
+}
+
+void barrierInBranch(Thread *thread, const int64_t *) {
+  if (thread->thread[0] < 32)
+    shardrt_emulated_barrier(thread, 1, "kernel.py:9");
+  else
+    shardrt_emulated_barrier(thread, 2, "kernel.py:10");
+}
+
+TEST(Emulator, FindsBarriersThatDiverge) {
+  EXPECT_EVERY_SCHEDULE_SAYS(
+      barrierInBranch, "barriers diverge: thread 0 of block 0 waits at kernel.py:9 "
+                       "(barrier 1), thread 32 of block 0 at kernel.py:10 (barrier 2)");
+}
+
+void shuffleInBranch(Thread *thread, const int64_t *) {
+  if (thread->thread[0] % 32 < 16)
+    shardrt_emulated_shuffle(thread, -1, 1, 1, 31, SHARDRT_SHUFFLE_BFLY, 1,
+                             "kernel.py:11");
+}
+
+TEST(Emulator, FindsAShuffleThatHalfAWarpReaches) {
+  EXPECT_EVERY_SCHEDULE_SAYS(shuffleInBranch, ": it has ended");
+}
+
+void shuffleAndBarrier(Thread *thread, const int64_t *) {
+  if (thread->thread[0] % 32 < 16)
+    shardrt_emulated_shuffle(thread, -1, 1, 1, 31, SHARDRT_SHUFFLE_BFLY, 1,
+                             "kernel.py:11");
+  shardrt_emulated_barrier(thread, 2, "kernel.py:12");
+}
+
+TEST(Emulator, FindsThreadsThatWaitForEachOther) {
+  EXPECT_EVERY_SCHEDULE_SAYS(shuffleAndBarrier,
+                             "threads wait for one another for ever: thread 0 of "
+                             "block 0 in a meeting of its warp at kernel.py:11");
+}
+
+void wrongMask(Thread *thread, const int64_t *) {
+  shardrt_emulated_shuffle(thread, 0xffff, 1, 1, 31, SHARDRT_SHUFFLE_BFLY, 1,
+                           "kernel.py:13");
+}
+
+TEST(Emulator, FindsALaneOutsideTheMask) {
+  EXPECT_EVERY_SCHEDULE_SAYS(wrongMask, "is not in the mask of lanes that meet");
+}
+
+void fromOutsideMask(Thread *thread, const int64_t *) {
+  if (thread->thread[0] % 32 < 16)
+    shardrt_emulated_shuffle(thread, 0xffff, 1, 16, 31, SHARDRT_SHUFFLE_BFLY, 1,
+                             "kernel.py:14");
+}
+
+TEST(Emulator, FindsAValueOfALaneThatTakesNoPart) {
+  EXPECT_EVERY_SCHEDULE_SAYS(fromOutsideMask, "takes the value of lane 16");
+}
+
+void pastTheEnd(Thread *thread, const int64_t *args) {
+  *global<int32_t>(thread, args[0], thread->thread[0] + 1, true) = 0;
+}
+void beforeTheBegin(Thread *thread, const int64_t *args) {
+  (void)*global<int32_t>(thread, args[0], -1, false);
+}
+void hostAddress(Thread *thread, const int64_t *args) {
+  (void)*global<int32_t>(thread, args[1], 0, false);
+}
+void pastShared(Thread *thread, const int64_t *) {
+  *shared(thread, 64, true) = 0;
+}
+
+TEST(Emulator, FindsAccessesOutsideBuffers) {
+  EXPECT_EVERY_SCHEDULE_SAYS(pastTheEnd, "thread 63 of block 0 writes 4 bytes "
+                                         "outside all device buffers at kernel.py:1");
+  EXPECT_EVERY_SCHEDULE_SAYS(beforeTheBegin, "reads 4 bytes outside all device buffers");
+  EXPECT_EVERY_SCHEDULE_SAYS(hostAddress, "reads memory of the host");
+  EXPECT_EVERY_SCHEDULE_SAYS(pastShared, "writes 4 bytes at 256 of 256 of shared memory");
+}
+
+/// What nobody wrote is no number that a result could hide.
+void readsUnwritten(Thread *thread, const int64_t *args) {
+  *global<int32_t>(thread, args[0], thread->thread[0], true) =
+      *shared(thread, thread->thread[0], false);
+}
+
+TEST(Emulator, PoisonsSharedMemory) {
+  std::string error;
+  std::vector<int32_t> result = run(readsUnwritten, Schedule::RoundRobin, error);
+  EXPECT_EQ(result[5], -1);
+}
+
+/// After a failure the next launch is as good as new.
+TEST(Emulator, GoesOnAfterAFailure) {
+  std::string error;
+  run(pastShared, Schedule::RoundRobin, error);
+  EXPECT_NE(error, "");
+  run(reverse<true>, Schedule::RoundRobin, error);
+  EXPECT_EQ(error, "");
+}
+} // namespace
