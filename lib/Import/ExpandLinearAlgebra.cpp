@@ -5,7 +5,7 @@
 // dialect. Layouts that stand on the calls say nothing about values.
 //
 //===----------------------------------------------------------------------===//
-#include "OpBuilding.h"
+#include "LinearAlgebraCall.h"
 #include "shardc/Import/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -19,36 +19,7 @@ namespace shardc {
 #include "shardc/Import/Passes.h.inc"
 } // namespace shardc
 
-namespace {
-
-/// A call, its options, and what its results become.
-class Call {
-public:
-  explicit Call(CustomCallOp call) : ops(call), call(call) {}
-
-  InFlightDiagnostic refuse() {
-    return call.emitError("custom call @") << call.getCallTargetName() << " ";
-  }
-  /// Has `inputs` operands that are matrices of one supported element type, and
-  /// `outputs` results.
-  LogicalResult expect(size_t inputs, size_t outputs);
-  /// A letter or number of the options, or `otherwise`; 'L' for `lower = true`.
-  int64_t option(StringRef name, int64_t otherwise);
-  bool flag(StringRef name, bool otherwise) {
-    return option(name, otherwise) != 0;
-  }
-  bool isLower();
-  Value input(size_t i) { return call.getInputs()[i]; }
-  /// Replaces result i; null for one that nobody may use.
-  LogicalResult finish(ArrayRef<Value> results);
-
-  Ops ops;
-  CustomCallOp call;
-};
-
 using Expand = LogicalResult (*)(Call &);
-
-} // namespace
 
 LogicalResult Call::expect(size_t inputs, size_t outputs) {
   bool fits = call.getInputs().size() == inputs &&
@@ -113,15 +84,14 @@ LogicalResult Call::finish(ArrayRef<Value> results) {
   return success();
 }
 
-/// `value`'s type with other last dims: `drop` of them give way to `last`.
-static RankedTensorType shapedLike(Value value, unsigned drop,
-                                   ArrayRef<int64_t> last, Type element) {
+RankedTensorType import::shapedLike(Value value, unsigned drop,
+                                    ArrayRef<int64_t> last, Type element) {
   SmallVector<int64_t> shape(Ops::typeOf(value).getShape().drop_back(drop));
   shape.append(last.begin(), last.end());
   return RankedTensorType::get(shape, element);
 }
 
-static Type realOf(Type element) {
+Type import::realOf(Type element) {
   auto complex = dyn_cast<ComplexType>(element);
   return complex ? complex.getElementType() : element;
 }
@@ -275,7 +245,7 @@ static solver::EighOp buildEigh(Call &c, bool lower) {
   return solver::EighOp::create(c.ops.b, type, values, a, lower);
 }
 
-static Value zeroInfo(Call &c, unsigned drop) {
+Value import::zeroInfo(Call &c, unsigned drop) {
   return c.ops.splat(shapedLike(c.input(0), drop, {}, c.ops.b.getI32Type()), 0);
 }
 
@@ -381,6 +351,7 @@ static const llvm::StringMap<Expand> &registry() {
         {"cusolver_geqrf_ffi", expandGeqrf},
         {"cusolver_orgqr_ffi", expandOrgqr},
         {"cusolver_syevd_ffi", expandSyevd},
+        {"cusolver_sytrd_ffi", expandSytrd},
         {"cusolver_gesvd_ffi", expandGesvd},
         {"cusolver_gesvdj_ffi", expandGesvdj},
         {"cusparse_gtsv2_ffi", expandGtsv}};
@@ -394,6 +365,11 @@ static const llvm::StringMap<Expand> &registry() {
       add("geqrf", expandGeqrf);
       add(real ? "orgqr" : "ungqr", expandOrgqr);
       add(real ? "syevd" : "heevd", expandSyevd);
+      add(real ? "sytrd" : "hetrd", expandSytrd);
+      add("geev", expandGeev);
+      add("gees", expandGees);
+      add("gehrd", expandGehrd);
+      add("geqp3", expandGeqp3);
       add("gesdd", expandGesdd);
       add("gtsv", expandGtsv);
       add("trsm", expandTrsm);

@@ -33,6 +33,7 @@ struct LowerToLinalgPass final
     lowering::addFourier(table);
     lowering::addSolvers(table);
     lowering::addDecompositions(table);
+    lowering::addEigenvalues(table);
     lowering::addPairs(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());

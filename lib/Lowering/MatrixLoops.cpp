@@ -64,3 +64,78 @@ Value MatrixLoops::swap(Value tensor, ValueRange x, ValueRange y) {
   tensor = set(tensor, x, atY);
   return set(tensor, y, atX);
 }
+
+std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
+                                             Value column, Value rows) {
+  Type element = elementType(matrix.getType()), f64 = b.getF64Type();
+  auto real = cast<FloatType>(Elements::realType(element));
+  Value below = plus(pivot, 1);
+  Value alpha = get(matrix, {pivot, column});
+  auto widen = [&](Real x) { return Real{&b, castFloat(b, x.v, cast<FloatType>(f64))}; };
+  // In f64, whose squares of f32 do not overflow.
+  Value squares = range(below, rows, numberConstant(b, f64, 0), [&](Value i, ValueRange sum) {
+    Value x = get(matrix, {i, column});
+    Real re = widen(e.re(x)), im = widen(e.im(x)), so{&b, sum[0]};
+    return Values{(Elements::isComplex(x) ? so + (re * re + im * im) : so + re * re).v};
+  })[0];
+  Real tail{&b, squares}, re = widen(e.re(alpha)), im = widen(e.im(alpha));
+  Value tailZero = equal(tail, tail.of(0)), imZero = equal(im, im.of(0));
+  Value nothing = both(tail, tailZero, imZero);
+  Real norm = sqrt(tail + re * re + im * im);
+  Real beta = choose(nothing, re, -copySign(norm, re));
+  Real one = re.of(1);
+  Real divisor = choose(nothing, one, beta);
+  auto narrow = [&](Real x) { return Real{&b, castFloat(b, x.v, real)}; };
+  Value tau = e.make(element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
+                     narrow(choose(nothing, re.of(0), -im / divisor)));
+  // The reflector's tail: the column's, over alpha - beta.
+  Value unit = e.make(element, narrow(one), narrow(re.of(0)));
+  Value apart = e.make(element, narrow(re - beta), narrow(im));
+  Value by = e.select(nothing, unit, apart);
+  Value packed = range(below, rows, matrix, [&](Value i, ValueRange t) {
+    Value x = e.divide(get(t[0], {i, column}), by);
+    return Values{set(t[0], {i, column}, x)};
+  })[0];
+  Value left = e.make(element, narrow(beta), narrow(re.of(0)));
+  return {set(packed, {pivot, column}, left), tau};
+}
+
+Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column, Value factor,
+                             Value rows, Value from, Value to) {
+  Value below = plus(pivot, 1);
+  return range(from, to, matrix, [&](Value j, ValueRange t) {
+    Value top = get(t[0], {pivot, j});
+    Value sum = range(below, rows, top, [&](Value i, ValueRange so) {
+      Value v = e.conjugate(get(t[0], {i, column}));
+      Value term = e.multiply(v, get(t[0], {i, j}));
+      return Values{e.add(so[0], term)};
+    })[0];
+    Value step = e.multiply(factor, sum);
+    Value changed = set(t[0], {pivot, j}, e.subtract(top, step));
+    return range(below, rows, changed, [&](Value i, ValueRange u) {
+      Value v = get(u[0], {i, column});
+      Value x = e.subtract(get(u[0], {i, j}), e.multiply(v, step));
+      return Values{set(u[0], {i, j}, x)};
+    });
+  })[0];
+}
+
+Value MatrixLoops::applyRight(Value matrix, Value pivot, Value column, Value factor,
+                              Value rows, Value to) {
+  Value below = plus(pivot, 1);
+  return range(index(0), to, matrix, [&](Value i, ValueRange t) {
+    Value first = get(t[0], {i, pivot});
+    // Rows of v are columns here.
+    Value sum = range(below, rows, first, [&](Value j, ValueRange so) {
+      Value term = e.multiply(get(t[0], {i, j}), get(t[0], {j, column}));
+      return Values{e.add(so[0], term)};
+    })[0];
+    Value step = e.multiply(sum, factor);
+    Value changed = set(t[0], {i, pivot}, e.subtract(first, step));
+    return range(below, rows, changed, [&](Value j, ValueRange u) {
+      Value v = e.conjugate(get(u[0], {j, column}));
+      Value x = e.subtract(get(u[0], {i, j}), e.multiply(step, v));
+      return Values{set(u[0], {i, j}, x)};
+    });
+  })[0];
+}

@@ -114,6 +114,22 @@ struct MatrixLoops {
 
   mlir::Value get(mlir::Value tensor, mlir::ValueRange at);
   mlir::Value set(mlir::Value tensor, mlir::ValueRange at, mlir::Value value);
+  /// LAPACK's reflector I - tau v v^H of a column, of its rows from `pivot` below
+  /// `rows` on. Returns the matrix, in which v (but for its one) stands below the
+  /// pivot and what is left of the column at it, and tau.
+  std::pair<mlir::Value, mlir::Value> reflect(mlir::Value matrix,
+                                              mlir::Value pivot,
+                                              mlir::Value column,
+                                              mlir::Value rows);
+  /// I - factor v v^H, as reflect stored it, from the left on columns `from` below
+  /// `to` of the matrix that holds it.
+  mlir::Value applyLeft(mlir::Value matrix, mlir::Value pivot,
+                        mlir::Value column, mlir::Value factor,
+                        mlir::Value rows, mlir::Value from, mlir::Value to);
+  /// The same from the right, on rows below `to`.
+  mlir::Value applyRight(mlir::Value matrix, mlir::Value pivot,
+                         mlir::Value column, mlir::Value factor,
+                         mlir::Value rows, mlir::Value to);
   /// Exchanges two elements.
   mlir::Value swap(mlir::Value tensor, mlir::ValueRange a, mlir::ValueRange b);
 };

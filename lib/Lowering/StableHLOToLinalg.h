@@ -83,6 +83,7 @@ void addControl(LoweringTable &table);
 void addFourier(LoweringTable &table);
 void addSolvers(LoweringTable &table);
 void addDecompositions(LoweringTable &table);
+void addEigenvalues(LoweringTable &table);
 void addPairs(LoweringTable &table);
 
 /// Walks source IR and emits its meaning. `b` stands where the next op goes

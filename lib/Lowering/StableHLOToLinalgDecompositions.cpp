@@ -181,65 +181,15 @@ static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
   Value rows = m.index(rowsOf(a)), columns = m.index(columnsOf(a));
   int64_t least = std::min(rowsOf(a), columnsOf(a));
   Type element = elementType(a.getType());
-  auto real = cast<FloatType>(Elements::realType(element));
   SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
   Value taus = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(element));
   auto body = [&](ValueRange now) -> SmallVector<Value> {
     return m.range(m.index(0), m.index(least), now, [&](Value k,
                                                          ValueRange s) {
-      Value below = m.plus(k, 1);
-      Value alpha = m.get(s[0], {k, k});
-      // In f64, whose squares of f32 do not overflow.
-      Value squares = m.range(
-          below, rows, numberConstant(b, b.getF64Type(), 0),
-          [&](Value i, ValueRange sum) {
-            Value x = m.get(s[0], {i, k});
-            Real re{&b, castFloat(b, m.e.re(x).v, b.getF64Type())},
-                im{&b, castFloat(b, m.e.im(x).v, b.getF64Type())};
-            Real so{&b, sum[0]};
-            return SmallVector<Value>{
-                (Elements::isComplex(x) ? so + (re * re + im * im)
-                                        : so + re * re)
-                    .v};
-          })[0];
-      Real tail{&b, squares};
-      Real re{&b, castFloat(b, m.e.re(alpha).v, b.getF64Type())},
-          im{&b, castFloat(b, m.e.im(alpha).v, b.getF64Type())};
-      Value tailZero = equal(tail, tail.of(0)), imZero = equal(im, im.of(0));
-      Value nothing = both(tail, tailZero, imZero);
-      Real norm = sqrt(tail + re * re + im * im);
-      Real beta = choose(nothing, re, -copySign(norm, re));
-      Real one = re.of(1);
-      Real divisor = choose(nothing, one, beta);
-      auto narrow = [&](Real x) { return Real{&b, castFloat(b, x.v, real)}; };
-      Value tau = m.e.make(
-          element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
-          narrow(choose(nothing, re.of(0), -im / divisor)));
-      // The reflector's tail: the column's, over alpha - beta.
-      Value unit = m.e.make(element, narrow(one), narrow(re.of(0)));
-      Value pivot = m.e.make(element, narrow(re - beta), narrow(im));
-      Value by = m.e.select(nothing, unit, pivot);
-      Value packed =
-          m.range(below, rows, s[0], [&](Value i, ValueRange t) {
-            Value x = m.e.divide(m.get(t[0], {i, k}), by);
-            return SmallVector<Value>{m.set(t[0], {i, k}, x)};
-          })[0];
-      packed = m.set(packed, {k, k},
-                     m.e.make(element, narrow(beta), narrow(re.of(0))));
+      auto [packed, tau] = m.reflect(s[0], k, k, rows);
       // H^H from the left on the columns behind.
-      Value factor = m.e.conjugate(tau);
-      packed = m.range(below, columns, packed, [&](Value j, ValueRange t) {
-        Value top = m.get(t[0], {k, j});
-        Value sum = m.e.add(top, dotColumns(m, t[0], k, t[0], j, below, rows));
-        Value step = m.e.multiply(factor, sum);
-        Value changed = m.set(t[0], {k, j}, m.e.subtract(top, step));
-        return m.range(below, rows, changed, [&](Value i, ValueRange u) {
-          Value v = m.get(u[0], {i, k});
-          Value x =
-              m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
-          return SmallVector<Value>{m.set(u[0], {i, j}, x)};
-        });
-      })[0];
+      packed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows,
+                           m.plus(k, 1), columns);
       return SmallVector<Value>{packed, m.set(s[1], k, tau)};
     });
   };

@@ -74,6 +74,10 @@ void rules::attachSolvers(MLIRContext *context) {
   attach<solver::QrOp, matrixRule<solver::QrOp>>(context);
   attach<solver::HouseholderProductOp,
          matrixRule<solver::HouseholderProductOp>>(context);
+  attach<solver::PivotedQrOp, matrixRule<solver::PivotedQrOp>>(context);
+  attach<solver::HessenbergOp, matrixRule<solver::HessenbergOp>>(context);
+  attach<solver::SchurOp, matrixRule<solver::SchurOp>>(context);
+  attach<solver::EigenvectorsOp, matrixRule<solver::EigenvectorsOp>>(context);
   attach<solver::EighOp, matrixRule<solver::EighOp>>(context);
   attach<solver::OrthogonalizeOp, matrixRule<solver::OrthogonalizeOp>>(context);
   attach<solver::TridiagonalSolveOp, tridiagonalRule>(context);

@@ -13,3 +13,35 @@ func.func @workspace(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
   %0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mhlo.backend_config = {mode = 83 : ui8}} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<i32>)
   return %0#0 : tensor<3x3xf32>
 }
+
+// -----
+
+func.func @main(%a: tensor<5x4xf32>) -> tensor<5xf32> {
+  // expected-error @below {{custom call @lapack_sgeev_ffi has an operand of type 'tensor<5x4xf32>', expected square matrices}}
+  %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) : (tensor<5x4xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5x5xcomplex<f32>>, tensor<5x5xcomplex<f32>>, tensor<i32>)
+  return %0#0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<5x5xf32>) -> tensor<5x5xf32> {
+  // expected-error @below {{unsupported: custom call @lapack_sgees_ffi sorts eigenvalues by a function}}
+  %0:6 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mhlo.backend_config = {mode = 86 : ui8, sort = 83 : ui8}} : (tensor<5x5xf32>) -> (tensor<5x5xf32>, tensor<5x5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<i32>, tensor<i32>)
+  return %0#0 : tensor<5x5xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<5x5xf32>) -> tensor<5x5xf32> {
+  // expected-error @below {{unsupported: custom call @lapack_sgehrd_ffi reduces a part of its matrices, expected all rows}}
+  %0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {low = 2 : i32, high = 5 : i32}} : (tensor<5x5xf32>) -> (tensor<5x5xf32>, tensor<4xf32>, tensor<i32>)
+  return %0#0 : tensor<5x5xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<5x5xf32>, %j: tensor<4xi32>) -> tensor<5x5xf32> {
+  // expected-error @below {{expected matrices, one 32-bit integer for each of their columns, and three results}}
+  %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %j) : (tensor<5x5xf32>, tensor<4xi32>) -> (tensor<5x5xf32>, tensor<5xi32>, tensor<5xf32>)
+  return %0#0 : tensor<5x5xf32>
+}

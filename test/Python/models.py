@@ -753,6 +753,29 @@ def reinforcement():
     return update, (normal(12, 4), normal(12), RNG.integers(0, 3, 12), params, jax.random.key(5))
 
 
+@model({"0": 0}, rtol=1e-3, atol=1e-3)
+def spectra():
+    """Dynamical systems of a batch: eigenvalues, Schur and Hessenberg forms, exponentials, roots, null spaces."""
+
+    def analyse(a):
+        values, vectors = jnp.linalg.eig(a)
+        growth = jnp.sort(values.real, axis=-1)
+        residual = jnp.abs(jnp.matmul(a.astype(values.dtype), vectors) - vectors * values[:, None, :]).max()
+        left = lax.linalg.eig(a, compute_left_eigenvectors=True, compute_right_eigenvectors=False)[1]
+        apart = jnp.abs(jnp.einsum("nji,njk->nik", left.conj(), vectors) * (1 - jnp.eye(a.shape[-1]))).max()
+        form, basis = lax.linalg.schur(a)
+        rebuilt = basis @ form @ basis.swapaxes(-1, -2)
+        first = a[0]
+        reduced, turned = jax.scipy.linalg.hessenberg(first, calc_q=True)
+        root = jax.scipy.linalg.sqrtm(first @ first.T + jnp.eye(5)).real
+        _, d, e, _ = lax.linalg.tridiagonal(a + a.swapaxes(-1, -2))
+        q, r, order = jax.scipy.linalg.qr(first, pivoting=True)
+        return (growth, residual, apart, rebuilt, turned @ reduced @ turned.T, root, jax.scipy.linalg.expm(first / 10),
+                d.sum(-1), (e**2).sum(-1), q @ r - first[:, order])
+
+    return analyse, (normal(5, 5, 5),)
+
+
 def cuts_of(case: Case, args: tuple[Any, ...], axis: str) -> dict[int, shardc.Split]:
     """Uneven cuts of every array below the arguments that the case names; one shard is empty."""
     shardings = {}

@@ -29,3 +29,35 @@ func.func @pivots(%a: tensor<4x6xf32>) {
   %0:4 = solver.lu %a : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6xi32>, tensor<4xi32>, tensor<i32>)
   return
 }
+
+// -----
+
+func.func @hessenberg(%a: tensor<4x6xf32>) {
+  // expected-error @below {{has an operand of type 'tensor<4x6xf32>', expected square matrices}}
+  %0:2 = solver.hessenberg %a : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @schur(%a: tensor<6x6xf32>, %b: tensor<6x5xf32>) {
+  // expected-error @below {{has q of type 'tensor<6x5xf32>', expected 'tensor<6x6xf32>'}}
+  %0:2 = solver.schur %a, %b : (tensor<6x6xf32>, tensor<6x5xf32>) -> (tensor<6x6xf32>, tensor<6x6xf32>)
+  return
+}
+
+// -----
+
+func.func @eigenvectors(%a: tensor<6x6xf32>) {
+  // expected-error @below {{has an operand of type 'tensor<6x6xf32>', expected complex numbers}}
+  %0 = solver.eigenvectors %a, %a : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  return
+}
+
+// -----
+
+func.func @fixed(%a: tensor<6x6xf32>, %f: tensor<5xi32>) {
+  // expected-error @below {{has fixed of type 'tensor<5xi32>', expected 'tensor<6xi32>'}}
+  %0:3 = solver.pivoted_qr %a, %f : (tensor<6x6xf32>, tensor<5xi32>) -> (tensor<6x6xf32>, tensor<6xi32>, tensor<6xf32>)
+  return
+}

@@ -130,6 +130,69 @@ LogicalResult HouseholderProductOp::verify() {
       succeeded(expect(*this, getQ(), "q", type->getShape(), element)));
 }
 
+LogicalResult PivotedQrOp::verify() {
+  auto type = matrixType(*this, getA());
+  if (failed(type))
+    return failure();
+  int64_t least = std::min(rowsOf(*type), columnsOf(*type));
+  Type element = type->getElementType(),
+       number = IntegerType::get(getContext(), 32);
+  SmallVector<int64_t> columns = batchAnd(*type, columnsOf(*type));
+  return success(
+      succeeded(expect(*this, getFixed(), "fixed", columns, number)) &&
+      succeeded(
+          expect(*this, getPacked(), "packed", type->getShape(), element)) &&
+      succeeded(expect(*this, getOrder(), "order", columns, number)) &&
+      succeeded(
+          expect(*this, getTaus(), "taus", batchAnd(*type, least), element)));
+}
+
+/// The type of `matrices`, which are square.
+static FailureOr<RankedTensorType> squareType(Operation *op, Value matrices) {
+  FailureOr<RankedTensorType> type = matrixType(op, matrices);
+  if (succeeded(type) && rowsOf(*type) != columnsOf(*type))
+    return op->emitOpError("has an operand of type ")
+           << *type << ", expected square matrices";
+  return type;
+}
+
+LogicalResult HessenbergOp::verify() {
+  auto type = squareType(*this, getA());
+  if (failed(type))
+    return failure();
+  Type element = type->getElementType();
+  int64_t reflectors = std::max<int64_t>(rowsOf(*type) - 1, 0);
+  return success(
+      succeeded(
+          expect(*this, getPacked(), "packed", type->getShape(), element)) &&
+      succeeded(expect(*this, getTaus(), "taus", batchAnd(*type, reflectors),
+                       element)));
+}
+
+LogicalResult SchurOp::verify() {
+  auto type = squareType(*this, getH());
+  if (failed(type))
+    return failure();
+  Type element = type->getElementType();
+  ArrayRef<int64_t> shape = type->getShape();
+  return success(succeeded(expect(*this, getQ(), "q", shape, element)) &&
+                 succeeded(expect(*this, getT(), "t", shape, element)) &&
+                 succeeded(expect(*this, getV(), "v", shape, element)));
+}
+
+LogicalResult EigenvectorsOp::verify() {
+  auto type = squareType(*this, getT());
+  if (failed(type))
+    return failure();
+  Type element = type->getElementType();
+  if (!isa<ComplexType>(element))
+    return emitOpError("has an operand of type ")
+           << *type << ", expected complex numbers";
+  return success(
+      succeeded(expect(*this, getV(), "v", type->getShape(), element)) &&
+      succeeded(expect(*this, getX(), "x", type->getShape(), element)));
+}
+
 LogicalResult EighOp::verify() {
   auto type = matrixType(*this, getA());
   if (failed(type))

@@ -85,6 +85,63 @@ def Solver_HouseholderProductOp : Solver_Op<"householder_product"> {
   let assemblyFormat = "$packed `,` $taus attr-dict `:` functional-type(operands, results)";
 }
 
+def Solver_PivotedQrOp : Solver_Op<"pivoted_qr"> {
+  let summary = "Q R = A P: the largest remaining column first.";
+  let description = [{
+    As `solver.qr`, of A's columns in the order `order` (from 1). Columns whose entry in `fixed` is not zero
+    come first, in their order.
+    ```mlir
+    %packed, %order, %taus = solver.pivoted_qr %a, %fixed : (tensor<4x6x3xf32>, tensor<4x3xi32>)
+        -> (tensor<4x6x3xf32>, tensor<4x3xi32>, tensor<4x3xf32>)
+    ```
+  }];
+  let arguments = (ins Solver_Tensor:$a, Solver_IndexTensor:$fixed);
+  let results = (outs Solver_Tensor:$packed, Solver_IndexTensor:$order, Solver_Tensor:$taus);
+  let assemblyFormat = "$a `,` $fixed attr-dict `:` functional-type(operands, results)";
+}
+
+def Solver_HessenbergOp : Solver_Op<"hessenberg"> {
+  let summary = "Q^H A Q = H, with zeros below the subdiagonal.";
+  let description = [{
+    `packed` holds H on and above its subdiagonal and below it the reflectors, whose product is Q, each
+    with a one that is not stored. Of a Hermitian matrix H is tridiagonal.
+    ```mlir
+    %packed, %taus = solver.hessenberg %a : (tensor<4x6x6xf32>) -> (tensor<4x6x6xf32>, tensor<4x5xf32>)
+    ```
+  }];
+  let arguments = (ins Solver_Tensor:$a);
+  let results = (outs Solver_Tensor:$packed, Solver_Tensor:$taus);
+  let assemblyFormat = "$a attr-dict `:` functional-type(operands, results)";
+}
+
+def Solver_SchurOp : Solver_Op<"schur"> {
+  let summary = "T = U^H H U, triangular, of Hessenberg matrices; V = Q U.";
+  let description = [{
+    By QR iterations, in f64. Elements of H below its subdiagonal are not read. Of real matrices T has blocks
+    of two rows on its diagonal, of equal diagonal elements, for each pair of complex eigenvalues.
+    A matrix with NaN or infinities, or one that does not converge, gives NaN.
+    ```mlir
+    %t, %v = solver.schur %h, %q : (tensor<4x6x6xf32>, tensor<4x6x6xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32>)
+    ```
+  }];
+  let arguments = (ins Solver_Tensor:$h, Solver_Tensor:$q);
+  let results = (outs Solver_Tensor:$t, Solver_Tensor:$v);
+  let assemblyFormat = "$h `,` $q attr-dict `:` functional-type(operands, results)";
+}
+
+def Solver_EigenvectorsOp : Solver_Op<"eigenvectors"> {
+  let summary = "Eigenvectors (columns) of V T V^H, T upper triangular.";
+  let description = [{
+    Of norm one, their largest element real. Column i belongs to T's diagonal element i.
+    ```mlir
+    %x = solver.eigenvectors %t, %v : (tensor<4x6x6xcomplex<f32>>, tensor<4x6x6xcomplex<f32>>) -> tensor<4x6x6xcomplex<f32>>
+    ```
+  }];
+  let arguments = (ins Solver_Tensor:$t, Solver_Tensor:$v);
+  let results = (outs Solver_Tensor:$x);
+  let assemblyFormat = "$t `,` $v attr-dict `:` functional-type(operands, results)";
+}
+
 def Solver_EighOp : Solver_Op<"eigh"> {
   let summary = "Eigenvectors (columns) and ascending eigenvalues of Hermitian matrices.";
   let description = [{
