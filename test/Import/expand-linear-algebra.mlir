@@ -39,9 +39,12 @@ func.func @svd(%a: tensor<3x5xf32>) -> (tensor<3xf32>, tensor<3x3xf32>, tensor<3
   return %0#1, %0#2, %0#3 : tensor<3xf32>, tensor<3x3xf32>, tensor<3x5xf32>
 }
 
-// Others stay, to be refused by name.
+// Eigenvalues of any matrix come from its Schur form.
 // CHECK-LABEL: func.func @eig
-//       CHECK:   stablehlo.custom_call @lapack_sgeev_ffi
+//   CHECK-NOT:   custom_call
+//       CHECK:   %[[PACKED:.*]], %[[TAUS:.*]] = solver.hessenberg %arg0
+//       CHECK:   %[[Q:.*]] = solver.householder_product
+//       CHECK:   %[[T:.*]], %{{.*}} = solver.schur %[[PACKED]], %{{.*}} : (tensor<3x3xf32>, tensor<3x3xf32>)
 func.func @eig(%a: tensor<3x3xf32>) -> tensor<3xf32> {
   %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x3xcomplex<f32>>, tensor<3x3xcomplex<f32>>, tensor<i32>)
   return %0#0 : tensor<3xf32>
