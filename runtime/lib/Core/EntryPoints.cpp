@@ -81,9 +81,14 @@ static int collective(shardrt_context *ctx, Body body) {
 
 static void *checkMemory(shardrt_context *ctx, void *memory, int64_t bytes,
                          const char *what) {
-  if (!memory)
-    ctx->fail(SHARDRT_MEMORY, std::string("cannot get ") +
-                                  std::to_string(bytes) + " bytes for " + what);
+  if (memory)
+    return memory;
+  std::string why = std::string("cannot get ") + std::to_string(bytes) +
+                    " bytes for " + what;
+  if (ctx->device && ctx->device->status != SHARDRT_OK)
+    ctx->fail(ctx->device->status, why + ": " + ctx->device->error);
+  else
+    ctx->fail(SHARDRT_MEMORY, why);
   return memory;
 }
 

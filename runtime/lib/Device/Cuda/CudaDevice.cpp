@@ -1,14 +1,199 @@
 //===- CudaDevice.cpp - A GPU through the CUDA driver ---------------------===//
+//
+// One stream a rank, the device's primary context for all of them. A fault of a
+// kernel is seen by whoever waits next: the message names the last launch.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Device/Cuda/CudaDevice.h"
+#include "Device/Cuda/Driver.h"
+#include <climits>
 
 using namespace shardrt;
+using namespace shardrt::cuda;
 
-std::unique_ptr<Device> shardrt::openCudaDevice(const DeviceCode &, int64_t,
-                                                int64_t, int &status,
-                                                std::string &error) {
-  status = SHARDRT_UNSUPPORTED;
-  error = "programs for CUDA are compiled, but not run, by this version; "
-          "--device=emulated-cuda runs them on the host";
+namespace {
+class CudaDevice final : public Device {
+public:
+  CudaDevice(const Driver &driver, const DeviceCode &code)
+      : driver(driver), code(code), functions(code.kernels.size()) {}
+  ~CudaDevice() override;
+
+  /// Opens device number `ordinal` and loads the image.
+  bool open(int ordinal);
+
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+  bool upload(void *device, const void *host, int64_t bytes) override;
+  bool download(void *host, const void *device, int64_t bytes) override;
+  bool launch(int64_t kernel, const int64_t (&grid)[3],
+              const int64_t *arguments, int64_t count) override;
+  bool finish() override;
+
+private:
+  /// True for success; else sets why `what` failed.
+  bool check(Result result, const std::string &what);
+  /// Makes the context the calling thread's: a rank is one thread, but not the
+  /// one that made its device.
+  bool enter() { return check(driver.ctxSetCurrent(context), "entering its context"); }
+  bool load();
+  std::string lastKernel() const {
+    return last < 0 ? std::string() : " (last launch: " + code.describe(last) + ")";
+  }
+
+  const Driver &driver;
+  const DeviceCode &code;
+  DeviceId device = 0;
+  ContextHandle context = nullptr;
+  ModuleHandle module = nullptr;
+  StreamHandle stream = nullptr;
+  std::vector<FunctionHandle> functions;
+  int64_t last = -1;
+  int64_t held = 0;
+  std::string name;
+  int capability = 0; ///< 90 for sm_90
+};
+} // namespace
+
+static DevicePtr toDevice(const void *memory) {
+  return static_cast<DevicePtr>(reinterpret_cast<uintptr_t>(memory));
+}
+
+bool CudaDevice::check(Result result, const std::string &what) {
+  if (result == success)
+    return true;
+  return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_REFUSED,
+              "CUDA device '" + name + "': " + what + " failed: " +
+                  driver.nameOf(result) + lastKernel());
+}
+
+CudaDevice::~CudaDevice() {
+  if (!context)
+    return;
+  driver.ctxSetCurrent(context);
+  if (stream) {
+    driver.streamSynchronize(stream);
+    driver.streamDestroy(stream);
+  }
+  if (module)
+    driver.moduleUnload(module);
+  driver.primaryCtxRelease(device);
+}
+
+bool CudaDevice::open(int ordinal) {
+  name = std::to_string(ordinal);
+  if (!check(driver.deviceGet(&device, ordinal), "opening"))
+    return false;
+  char text[128] = "";
+  if (driver.deviceGetName(text, sizeof(text), device) == success && *text)
+    name = text;
+  int major = 0, minor = 0;
+  if (!check(driver.deviceGetAttribute(&major, capabilityMajor, device), "asking for its capability") ||
+      !check(driver.deviceGetAttribute(&minor, capabilityMinor, device), "asking for its capability"))
+    return false;
+  capability = 10 * major + minor;
+  if (capability < 80)
+    return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name + "' is sm_" + std::to_string(capability) +
+                                         "; kernels are for sm_80 and later");
+  return check(driver.primaryCtxRetain(&context, device), "making its context") && enter() &&
+         check(driver.streamCreate(&stream, streamNonBlocking), "making a stream") && load();
+}
+
+bool CudaDevice::load() {
+  char log[4096] = "";
+  int options[] = {jitErrorLog, jitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+  Result result = driver.moduleLoadDataEx(&module, code.image, 2, options, values);
+  if (result == success)
+    return true;
+  module = nullptr;
+  std::string text = "CUDA device '" + name + "' (sm_" + std::to_string(capability) + ", driver for CUDA " +
+                     driver.version() + ") ";
+  if (result == noBinaryForGpu || result == unsupportedPtxVersion || result == invalidPtx)
+    text += "cannot load the program's kernels, which are for other GPUs or a newer driver: " +
+            driver.nameOf(result) + "; compile it with --arch=sm_" + std::to_string(capability);
+  else
+    text += "cannot load the program's kernels: " + driver.nameOf(result);
+  log[sizeof(log) - 1] = '\0';
+  if (*log)
+    text += "\n" + std::string(log);
+  return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_ARTIFACT, std::move(text));
+}
+
+void *CudaDevice::allocate(int64_t bytes) {
+  DevicePtr memory = 0;
+  if (!enter() || !check(driver.memAlloc(&memory, static_cast<size_t>(bytes)),
+                         "getting " + std::to_string(bytes) + " bytes beside " +
+                             std::to_string(held) + " that the rank has"))
+    return nullptr;
+  held += bytes;
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(memory));
+}
+
+void CudaDevice::release(void *memory) {
+  if (!memory || !enter())
+    return;
+  // Work under way may still use it.
+  driver.streamSynchronize(stream);
+  driver.memFree(toDevice(memory));
+}
+
+bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
+  // The host's memory may go away when this returns.
+  return enter() &&
+         check(driver.memcpyHtoDAsync(toDevice(to), host, static_cast<size_t>(bytes), stream), "copying to it") &&
+         finish();
+}
+
+bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
+  return enter() &&
+         check(driver.memcpyDtoHAsync(host, toDevice(from), static_cast<size_t>(bytes), stream), "copying from it") &&
+         finish();
+}
+
+bool CudaDevice::finish() {
+  return enter() && check(driver.streamSynchronize(stream), "waiting for its work");
+}
+
+bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3], const int64_t *arguments, int64_t count) {
+  if (!enter())
+    return false;
+  for (int i = 0; i < 3; ++i)
+    if (int64_t limit = i == 0 ? INT_MAX : 65535; grid[i] > limit)
+      return fail(SHARDRT_USAGE, code.describe(kernel) + ": a grid of " + std::to_string(grid[i]) +
+                                     " blocks, at most " + std::to_string(limit) + " are possible");
+  FunctionHandle &function = functions[kernel];
+  if (!function && !check(driver.moduleGetFunction(&function, module, code.kernels[kernel].name),
+                          "finding " + code.describe(kernel)))
+    return false;
+  // All arguments take 8 bytes, so that they are one struct.
+  size_t bytes = static_cast<size_t>(count) * sizeof(int64_t);
+  void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize, &bytes, paramEnd};
+  last = kernel;
+  return check(driver.launchKernel(function, static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
+                                   static_cast<unsigned>(grid[2]),
+                                   static_cast<unsigned>(code.kernels[kernel].threads), 1, 1, 0, stream,
+                                   nullptr, extra),
+               "launching " + code.describe(kernel));
+}
+
+std::unique_ptr<Device> shardrt::openCudaDevice(const DeviceCode &code, int64_t rank, int64_t,
+                                                int &status, std::string &error) {
+  const Driver *driver = openDriver(error);
+  if (!driver) {
+    status = SHARDRT_UNSUPPORTED;
+    return nullptr;
+  }
+  int count = 0;
+  if (Result result = driver->deviceGetCount(&count); result != success || count < 1) {
+    status = SHARDRT_UNSUPPORTED;
+    error = "no CUDA device: the driver finds none";
+    return nullptr;
+  }
+  auto device = std::make_unique<CudaDevice>(*driver, code);
+  if (device->open(static_cast<int>(rank % count)))
+    return device;
+  status = device->status;
+  error = "rank " + std::to_string(rank) + ": " + device->error;
   return nullptr;
 }

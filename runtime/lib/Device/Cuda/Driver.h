@@ -1,0 +1,86 @@
+//===- Driver.h - The CUDA driver's functions -------------------*- C++ -*-===//
+//
+// Declared here, since CUDA's headers need not be there; opened at run time.
+// Types and numbers are those of the driver's stable ABI.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_DEVICE_CUDA_DRIVER_H
+#define SHARDRT_DEVICE_CUDA_DRIVER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace shardrt::cuda {
+
+using Result = int; ///< CUresult
+using DeviceId = int;
+using DevicePtr = unsigned long long;
+using ContextHandle = void *;
+using ModuleHandle = void *;
+using FunctionHandle = void *;
+using StreamHandle = void *;
+
+constexpr Result success = 0;
+constexpr Result outOfMemory = 2;
+constexpr Result noDevice = 100;
+constexpr Result noBinaryForGpu = 209;
+constexpr Result invalidPtx = 218;
+constexpr Result unsupportedPtxVersion = 222;
+constexpr int capabilityMajor = 75, capabilityMinor = 76; ///< CUdevice_attribute
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;      ///< CUjit_option
+constexpr unsigned streamNonBlocking = 1;
+/// CU_LAUNCH_PARAM_*: what the words of cuLaunchKernel's `extra` are.
+inline void *const paramEnd = nullptr;
+inline void *const paramPointer = reinterpret_cast<void *>(uintptr_t(1));
+inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
+
+// Name in the library, name here, arguments. The suffix is the ABI's version.
+#define SHARDRT_CUDA_FUNCTIONS(F)                                              \
+  F(cuInit, init, (unsigned))                                                  \
+  F(cuDriverGetVersion, driverGetVersion, (int *))                             \
+  F(cuGetErrorName, getErrorName, (Result, const char **))                     \
+  F(cuDeviceGetCount, deviceGetCount, (int *))                                 \
+  F(cuDeviceGet, deviceGet, (DeviceId *, int))                                 \
+  F(cuDeviceGetName, deviceGetName, (char *, int, DeviceId))                   \
+  F(cuDeviceGetAttribute, deviceGetAttribute, (int *, int, DeviceId))          \
+  F(cuDevicePrimaryCtxRetain, primaryCtxRetain, (ContextHandle *, DeviceId))   \
+  F(cuDevicePrimaryCtxRelease_v2, primaryCtxRelease, (DeviceId))               \
+  F(cuCtxSetCurrent, ctxSetCurrent, (ContextHandle))                           \
+  F(cuModuleLoadDataEx, moduleLoadDataEx,                                      \
+    (ModuleHandle *, const void *, unsigned, int *, void **))                  \
+  F(cuModuleUnload, moduleUnload, (ModuleHandle))                              \
+  F(cuModuleGetFunction, moduleGetFunction,                                    \
+    (FunctionHandle *, ModuleHandle, const char *))                            \
+  F(cuMemAlloc_v2, memAlloc, (DevicePtr *, size_t))                            \
+  F(cuMemFree_v2, memFree, (DevicePtr))                                        \
+  F(cuMemcpyHtoDAsync_v2, memcpyHtoDAsync,                                     \
+    (DevicePtr, const void *, size_t, StreamHandle))                           \
+  F(cuMemcpyDtoHAsync_v2, memcpyDtoHAsync,                                     \
+    (void *, DevicePtr, size_t, StreamHandle))                                 \
+  F(cuStreamCreate, streamCreate, (StreamHandle *, unsigned))                  \
+  F(cuStreamDestroy_v2, streamDestroy, (StreamHandle))                         \
+  F(cuStreamSynchronize, streamSynchronize, (StreamHandle))                    \
+  F(cuLaunchKernel, launchKernel,                                              \
+    (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+     unsigned, unsigned, StreamHandle, void **, void **))
+
+/// The library's functions.
+struct Driver {
+#define SHARDRT_CUDA_MEMBER(SYMBOL, NAME, ARGUMENTS) Result(*NAME) ARGUMENTS = nullptr;
+  SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_MEMBER)
+#undef SHARDRT_CUDA_MEMBER
+
+  /// "CUDA_ERROR_OUT_OF_MEMORY", or the number.
+  std::string nameOf(Result result) const;
+  /// "13.0", or "unknown".
+  std::string version() const;
+};
+
+/// The driver, opened and initialised by the first call of the process: from the
+/// path in SHARDRT_CUDA_LIBRARY, else libcuda.so.1. NULL with a reason.
+const Driver *openDriver(std::string &error);
+
+} // namespace shardrt::cuda
+
+#endif // SHARDRT_DEVICE_CUDA_DRIVER_H
