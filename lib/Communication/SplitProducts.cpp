@@ -28,6 +28,13 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
+/// Bytes of an element of a product's tensors: an integer, a float or a complex number.
+static double elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  return double(type.getIntOrFloatBitWidth()) / 8;
+}
+
 /// Flop/s and bytes/s of a rank, bytes/s from another one, and what a meeting
 /// costs whatever travels.
 static constexpr double kFlops = 1e11, kMemory = 2e10, kBytes = 5e9, kMeeting = 2e-5;
@@ -183,7 +190,7 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
   }
   if (travelling == dot.getResult())
     moved = result;
-  auto widthOf = [](Value value) { return double(cast<RankedTensorType>(value.getType()).getElementTypeBitWidth()) / 8; };
+  auto widthOf = [](Value value) { return elementBytes(cast<RankedTensorType>(value.getType()).getElementType()); };
   double ranks = double(blocks.blocks.size()), bytes = moved * widthOf(travelling) / ranks;
   if (bytes < double(leastBlock))
     return false;
@@ -289,7 +296,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")))
     return false;
   // A sum is read and written once more a round, what stands side by side once in all.
-  double width = double(RankedTensorType::get({}, sumType).getElementTypeBitWidth()) / 8, rounds = double(blocks->blocks.size()) - 1;
+  double width = elementBytes(sumType), rounds = double(blocks->blocks.size()) - 1;
   if (!pays(dot, *blocks, gather.getResult(), width * (role.isContracted ? 3 * rounds : 2)))
     return false;
 
