@@ -74,10 +74,7 @@ void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type, A
   site.exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
   for (Attribute attr : dims) {
     DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
-    int64_t size = 0;
-    for (Interval interval : dim.owned)
-      size = std::max(size, interval.end);
-    site.exchange.globalShape[dim.dim] = size;
+    site.exchange.globalShape[dim.dim] = dim.size();
     site.exchange.dims.push_back(std::move(dim));
   }
 }

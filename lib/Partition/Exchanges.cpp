@@ -165,9 +165,7 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
   bool reachesOut = false;
   SmallVector<Attribute> attrs;
   for (const DimExchange &dim : moving) {
-    int64_t size = 0;
-    for (Interval interval : dim.owned)
-      size = std::max(size, interval.end);
+    int64_t size = dim.size();
     exchange.globalShape[dim.dim] = size;
     if (dim.padding == Padding::Constant)
       for (Interval interval : dim.needed)
