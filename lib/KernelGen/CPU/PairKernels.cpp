@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairKernels.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -348,17 +349,24 @@ void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
     Value mayEnter = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, line[vector], worst);
     if (Value mask = maskOf(tile, row, vector))
       mayEnter = arith::AndIOp::create(b, loc, mayEnter, mask);
-    Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, mayEnter);
-    auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
+    // Of the others, those lanes that may be, one bit each.
+    Type bitsType = b.getIntegerType(lanes);
+    Value bits = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, VectorType::get({1}, bitsType), mayEnter), int64_t(0));
+    auto loop = scf::WhileOp::create(
+        b, loc, TypeRange(bitsType), ValueRange(bits),
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value none = arith::ConstantOp::create(b, loc, b.getIntegerAttr(bitsType, 0));
+          scf::ConditionOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, args[0], none), args);
+        },
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value lowest = arith::SubIOp::create(b, loc, args[0], arith::ConstantOp::create(b, loc, b.getIntegerAttr(bitsType, 1)));
+          scf::YieldOp::create(b, loc, arith::AndIOp::create(b, loc, args[0], lowest).getResult());
+        });
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    Quantity count = arith.sub(tile.keys, Quantity::of(vector * lanes));
-    Value upTo = arith::MinSIOp::create(b, loc, arith.get(count), arith.index(lanes));
-    auto lane = scf::ForOp::create(b, loc, arith.index(0), upTo, one);
-    b.setInsertionPointToStart(lane.getBody());
-    Value score = code.load(code.pointerAt(cell(scores, row, vector), type, Quantity::of(lane.getInductionVar())), type, 1);
-    Quantity index = arith.add(arith.add(tile.k0, Quantity::of(start[k])),
-                               arith.add(Quantity::of(vector * lanes), Quantity::of(lane.getInductionVar())));
+    b.setInsertionPoint(loop.getAfterBody()->getTerminator());
+    Value lane = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), math::CountTrailingZerosOp::create(b, loc, loop.getAfterArguments()[0]));
+    Value score = code.load(code.pointerAt(cell(scores, row, vector), type, Quantity::of(lane)), type, 1);
+    Quantity index = arith.add(arith.add(tile.k0, Quantity::of(start[k])), arith.add(Quantity::of(vector * lanes), Quantity::of(lane)));
     Value number = toI32(arith.get(index));
     Value enters = isBetter(score, number, code.load(scoreAt(last), type, 1), LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
     auto insert = scf::IfOp::create(b, loc, enters, /*withElseRegion=*/false);
@@ -389,13 +397,15 @@ void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
 void PairEmitter::backwardRow(const Tile &tile, Value row) {
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   auto ofRow = [&](int64_t number) { return code.splat(code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1), lanes); };
-  Value lse = ofRow(0), delta = ofRow(1);
+  Value most = ofRow(0), delta = ofRow(1);
+  // What a program subtracts itself may be far below its scores: huge then, not garbage.
+  Value limit = code.number(type.isF64() ? 709.0 : 88.0, lanes);
   SmallVector<SmallVector<Value>> more(states.size() - 3);
   for (int64_t vector : llvm::seq(vectors)) {
     SmallVector<Value> around = surroundings(tile, row, vector);
     Value raw = code.load(cell(scores, row, vector), type, lanes);
     Value dp = code.load(cell(gradients, row, vector), type, lanes);
-    Value p = code.power(arith::SubFOp::create(b, loc, evaluate(op.getScore(), raw, around), lse));
+    Value p = code.power(code.smaller(limit, arith::SubFOp::create(b, loc, evaluate(op.getScore(), raw, around), most)));
     Value mask = maskOf(tile, row, vector);
     Value zero = code.number(0, lanes);
     if (mask)
