@@ -185,32 +185,44 @@ Value VectorCode::smaller(Value x, Value y) {
 }
 
 Value VectorCode::power(Value x) {
-  if (!type.isF32())
+  if (!type.isF32() && !type.isF64())
     return math::ExpOp::create(b, loc, x);
+  bool isDouble = type.isF64();
   auto shape = dyn_cast<VectorType>(x.getType());
   int64_t count = shape ? shape.getNumElements() : 1;
   auto constant = [&](double value) { return number(value, count); };
-  Type bits = b.getI32Type();
+  Type word = b.getIntegerType(isDouble ? 64 : 32), bits = word;
   if (shape)
     bits = VectorType::get({count}, bits);
-  // exp(x) = 2^n * 2^r with n the integer next to x log2(e). Adding 1.5 * 2^23
+  // exp(x) = 2^n * 2^r with n the integer next to x log2(e). Adding 1.5 * 2^23 (2^52)
   // rounds to it and leaves it in the low bits.
-  Value lowest = constant(-87.33654022216797);
+  Value lowest = constant(isDouble ? -708.39641853226408 : -87.33654022216797);
   Value bounded = greater(lowest, x);
-  Value magic = constant(12582912.0);
-  Value log2e = constant(1.44269502162933349609375);
+  Value magic = constant(isDouble ? 6755399441055744.0 : 12582912.0);
+  Value log2e = constant(isDouble ? 1.4426950408889634 : 1.44269502162933349609375);
   Value shifted = multiplyAdd(bounded, log2e, magic);
   Value n = arith::SubFOp::create(b, loc, shifted, magic);
-  Value r = multiplyAdd(bounded, log2e, arith::NegFOp::create(b, loc, n));
-  r = multiplyAdd(bounded, constant(1.92596299e-8), r);
-  // 2^r on [-1/2, 1/2], fitted for the least relative error (1e-7).
-  Value p = constant(0.0013276465);
-  for (double coefficient :
-       {0.009675542, 0.055507135, 0.2402212, 0.69314694, 1.0})
-    p = multiplyAdd(p, r, constant(coefficient));
-  Value twentyThree = arith::ConstantOp::create(b, loc, shape ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(bits), b.getI32IntegerAttr(23)))
-                                                              : TypedAttr(b.getI32IntegerAttr(23)));
-  Value exponent = arith::ShLIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, shifted), twentyThree);
+  Value p;
+  if (isDouble) {
+    // e^r on [-log(2) / 2, log(2) / 2] by its series: the next term is below 4e-18.
+    Value r = multiplyAdd(n, constant(-0.693147180369123816490), bounded);
+    r = multiplyAdd(n, constant(-1.90821492927058770002e-10), r);
+    double factorial = 6227020800.0; // of 13
+    p = constant(1.0 / factorial);
+    for (int power = 13; power > 0; --power)
+      p = multiplyAdd(p, r, constant(1.0 / (factorial /= power)));
+  } else {
+    Value r = multiplyAdd(bounded, log2e, arith::NegFOp::create(b, loc, n));
+    r = multiplyAdd(bounded, constant(1.92596299e-8), r);
+    // 2^r on [-1/2, 1/2], fitted for the least relative error (1e-7).
+    p = constant(0.0013276465);
+    for (double coefficient :
+         {0.009675542, 0.055507135, 0.2402212, 0.69314694, 1.0})
+      p = multiplyAdd(p, r, constant(coefficient));
+  }
+  auto mantissa = b.getIntegerAttr(word, isDouble ? 52 : 23);
+  Value places = arith::ConstantOp::create(b, loc, shape ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(bits), mantissa)) : TypedAttr(mantissa));
+  Value exponent = arith::ShLIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, shifted), places);
   Value sum = arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, p), exponent);
   Value result = arith::BitcastOp::create(b, loc, x.getType(), sum);
   Value vanishes = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowest);
