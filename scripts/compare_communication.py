@@ -246,9 +246,10 @@ def write_page(path, rows, jaxlib):
         for site in row["sites"]:
             if site["kind"] != "all_gather":
                 continue
-            needed = "; ".join(dict.fromkeys(reason["needed"] for reason in site.get("reasons", []))) or site["name"]
+            # Without their places: the one of the op stands beside.
+            reasons = (re.sub(r" at \S*$", "", reason["needed"]) for reason in site.get("reasons", []))
+            needed = ("; ".join(dict.fromkeys(reasons)) or site["name"]).replace("|", "\\|")
             line = site["location"].rsplit("/", 1)[-1]
-            needed = re.sub(r" at \S*$", "", needed).replace("|", "\\|")
             gathers.append(f"| {name} | {line} | {needed} | {site['bytes']:g} |")
     summary = (f"{fewer} programs move fewer bytes than XLA's, {equal} as many, {len(more)} more"
                f"{': ' + ', '.join(more) if more else ''}.")

@@ -1051,9 +1051,9 @@ func.func @main(%a: tensor<3x2x2xf32>, %b: tensor<3x5x2xf32>) -> tensor<3x5x2xf3
 
 // CASE lu
 // RULE ([a, b, c]) -> ([a, d, e], [a, f], [a, g], [a]) {a=4, b=3 whole, c=3 whole, d=3 whole, e=3 whole, f=3 whole, g=3 whole}
-func.func @main(%a: tensor<4x3x3xf32>) -> (tensor<4x3x3xf32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<4xi32>) {
+func.func @main(%a: tensor<4x3x3xf32>) -> tensor<4x3xi32> {
   %0:4 = solver.lu %a : (tensor<4x3x3xf32>) -> (tensor<4x3x3xf32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<4xi32>)
-  return %0#0, %0#1, %0#2, %0#3 : tensor<4x3x3xf32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<4xi32>
+  return %0#2 : tensor<4x3xi32>
 }
 
 // CASE permutation
@@ -1066,9 +1066,9 @@ func.func @main(%a: tensor<4x5x3xf32>) -> tensor<4x5xi32> {
 
 // CASE qr
 // RULE ([a, b, c]) -> ([a, d, e], [a, f]) {a=4, b=4 whole, c=2 whole, d=4 whole, e=2 whole, f=2 whole}
-func.func @main(%a: tensor<4x4x2xf32>) -> (tensor<4x4x2xf32>, tensor<4x2xf32>) {
+func.func @main(%a: tensor<4x4x2xf32>) -> tensor<4x2xf32> {
   %0:2 = solver.qr %a : (tensor<4x4x2xf32>) -> (tensor<4x4x2xf32>, tensor<4x2xf32>)
-  return %0#0, %0#1 : tensor<4x4x2xf32>, tensor<4x2xf32>
+  return %0#1 : tensor<4x2xf32>
 }
 
 // CASE householder_product
@@ -1080,16 +1080,16 @@ func.func @main(%a: tensor<4x4x2xf32>, %t: tensor<4x2xf32>) -> tensor<4x4x2xf32>
 
 // CASE eigh
 // RULE ([a, b, c]) -> ([a, d, e], [a, f]) {a=5, b=3 whole, c=3 whole, d=3 whole, e=3 whole, f=3 whole}
-func.func @main(%a: tensor<5x3x3xf32>) -> (tensor<5x3x3xf32>, tensor<5x3xf32>) {
+func.func @main(%a: tensor<5x3x3xf32>) -> tensor<5x3xf32> {
   %0:2 = solver.eigh %a, lower = true : (tensor<5x3x3xf32>) -> (tensor<5x3x3xf32>, tensor<5x3xf32>)
-  return %0#0, %0#1 : tensor<5x3x3xf32>, tensor<5x3xf32>
+  return %0#1 : tensor<5x3xf32>
 }
 
 // CASE orthogonalize
 // RULE ([a, b, c]) -> ([a, d, e], [a, f], [a, g, h]) {a=4, b=4 whole, c=2 whole, d=4 whole, e=2 whole, f=2 whole, g=2 whole, h=2 whole}
-func.func @main(%a: tensor<4x4x2xf32>) -> (tensor<4x4x2xf32>, tensor<4x2xf32>, tensor<4x2x2xf32>) {
+func.func @main(%a: tensor<4x4x2xf32>) -> tensor<4x4x2xf32> {
   %0:3 = solver.orthogonalize %a : (tensor<4x4x2xf32>) -> (tensor<4x4x2xf32>, tensor<4x2xf32>, tensor<4x2x2xf32>)
-  return %0#0, %0#1, %0#2 : tensor<4x4x2xf32>, tensor<4x2xf32>, tensor<4x2x2xf32>
+  return %0#0 : tensor<4x4x2xf32>
 }
 
 // CASE tridiagonal_solve
