@@ -17,6 +17,18 @@ static InFlightDiagnostic unsupported(Operation *op) {
                                  << userLocation(op->getLoc());
 }
 
+/// The element types that there is code for.
+static bool isKnown(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return complex.getElementType().isF32() || complex.getElementType().isF64();
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return llvm::is_contained({2u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth())
+               ? !integer.isSigned()
+               : integer.isSignlessInteger(1);
+  return element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+         (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+}
+
 static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -26,8 +38,9 @@ static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
     return emitError(op->getLoc()) << "unsupported: " << what << " has dynamic shape " << type
                                    << "; export with constant shapes";
   Type element = tensor.getElementType();
-  if (!element.isIntOrFloat() && !isa<ComplexType>(element))
-    return emitError(op->getLoc()) << "unsupported: " << what << " has element type " << element;
+  if (!isKnown(element))
+    return emitError(op->getLoc()) << "unsupported: " << what << " has element type " << element
+                                   << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit floats or complex numbers of f32 or f64";
   return success();
 }
 

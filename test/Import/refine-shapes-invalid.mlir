@@ -39,3 +39,11 @@ func.func @main(%x: tensor<6x4xf32>) -> tensor<?x4xf32> {
   %0 = stablehlo.set_dimension_size %x, %two, dim = 0 : (tensor<6x4xf32>, tensor<i32>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?xf32> {
+  // expected-error @below {{unsupported: shapes of the results of 'stablehlo.reshape', 'tensor<?xf32>', cannot be inferred from its operands}}
+  %0 = stablehlo.reshape %x : (tensor<?x4xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -528,3 +528,36 @@ func.func @permute(%x: tensor<4x4xf32>) {
   %0 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1], [2, 1]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @reducer_of_another_kind(%a: tensor<4x3xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{reducer's argument 1 has type 'tensor<i32>', expected one that elements of 'tensor<4x3xf32>' can be computed in}}
+  %0 = "stablehlo.reduce"(%a, %z) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<i32>):
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<4x3xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @initial_value_of_another_kind(%a: tensor<4x3xi32>, %z: tensor<ui32>) {
+  // expected-error @+1 {{initial value 0 has type 'tensor<ui32>', expected one element for 'tensor<4x3xi32>'}}
+  %0 = "stablehlo.reduce"(%a, %z) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    stablehlo.return %x : tensor<i32>
+  }) : (tensor<4x3xi32>, tensor<ui32>) -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @update_of_another_kind(%a: tensor<6xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) {
+  // expected-error @+1 {{reducer's argument 0 has type 'tensor<i1>', expected one that elements of 'tensor<6xf32>' can be computed in}}
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<i1>, %y: tensor<i1>):
+    stablehlo.return %x : tensor<i1>
+  }) : (tensor<6xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<6xf32>
+  return
+}

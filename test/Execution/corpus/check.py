@@ -9,7 +9,8 @@ it, so that no partitioner has touched them; programs without stored data (``--b
 inputs.
 
 Prints a line a run: program, mesh, how its shards were cut, how it ended, the largest difference, all-gathers and
-bytes moved in a step; at the end how many passed and failed. Exits 1 if one failed.
+bytes moved in a step; at the end how many passed and failed. Exits 1 if one failed; a program that needs more memory
+than there is, and says so, has not.
 
 ``--results FILE`` keeps a line of JSON for each run as it ends, and takes from there what the same shard-run did
 already: a table that was interrupted goes on where it stopped. Several processes may write to one file.
@@ -131,7 +132,12 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        return self.status in ("equal", "ran")
+        return self.status in ("equal", "ran") or self.too_large
+
+    @property
+    def too_large(self) -> bool:
+        """It compiles, but this machine has not the memory that it says it needs."""
+        return self.status.startswith("needs")
 
     def line(self) -> str:
         head = f"{self.program:29} {self.mesh:22} {self.shards:10} {self.status:11}"
@@ -201,6 +207,9 @@ def execute(shard_run: str, corpus: Path, entry: dict, run: Run, timeout: float,
         lines = result.stderr.splitlines()
         said = [line for line in lines if re.search(r"error:|differs|Assertion|PLEASE|terminate", line)]
         outcome.message = (said or lines or [""])[0]
+        needed = re.search(r"need (\d+) bytes on .* the limit is", outcome.message)
+        if result.returncode == 9 and needed:
+            outcome.status = f"needs {int(needed.group(1)) / 1e9:.0f} GB"
     results.keep(outcome)
     return outcome
 
@@ -257,7 +266,9 @@ def main() -> int:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     failed = [outcome for outcome in outcomes if not outcome.passed]
-    print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed, "
+    large = sum(outcome.too_large for outcome in outcomes)
+    print(f"{len(outcomes) - len(failed) - large} passed, {len(failed)} failed, "
+          f"{f'{large} need more memory than this machine has, ' if large else ''}"
           f"{len({outcome.program for outcome in outcomes})} programs, {time.monotonic() - begin:.0f} s")
     return 1 if failed else 0
 

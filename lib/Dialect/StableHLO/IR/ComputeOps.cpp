@@ -12,8 +12,18 @@ using namespace shardc::stablehlo::checks;
 // Regions
 //===----------------------------------------------------------------------===//
 
+/// One may be computed in the other: floats, complex numbers, predicates, integers
+/// of one signedness, of any widths.
+static bool areOfOneKind(Type x, Type y) {
+  auto integer = dyn_cast<IntegerType>(x), other = dyn_cast<IntegerType>(y);
+  if (integer || other)
+    return integer && other && integer.isUnsigned() == other.isUnsigned() &&
+           integer.isInteger(1) == other.isInteger(1);
+  return isa<ComplexType>(x) == isa<ComplexType>(y);
+}
+
 LogicalResult checks::verifyReducer(const Reporter &report, Region &region,
-                                    size_t count) {
+                                    size_t count, TypeRange inputs) {
   if (region.getNumArguments() != 2 * count)
     return report("reducer has ", region.getNumArguments(),
                   " arguments, expected ", 2 * count, " (", count,
@@ -24,6 +34,13 @@ LogicalResult checks::verifyReducer(const Reporter &report, Region &region,
       return report("reducer's argument ", argument.getArgNumber(),
                     " has type ", argument.getType(),
                     ", expected a tensor of no dims");
+    if (inputs.size() != count)
+      continue;
+    Type input = inputs[argument.getArgNumber() % count];
+    if (!areOfOneKind(type.getElementType(), getElementTypeOrSelf(input)))
+      return report("reducer's argument ", argument.getArgNumber(), " has type ",
+                    type, ", expected one that elements of ", input,
+                    " can be computed in");
   }
   FailureOr<ReturnOp> result = getReturn(report, region, "reducer");
   if (failed(result))
@@ -57,9 +74,11 @@ static LogicalResult verifyReductionOperands(const Reporter &report,
                     ", expected shape ", toString(first.getShape()),
                     " as operand 0");
   for (auto [index, init] : llvm::enumerate(inits))
-    if (cast<RankedTensorType>(init.getType()).getRank() != 0)
+    if (cast<RankedTensorType>(init.getType()).getRank() != 0 ||
+        !areOfOneKind(getElementTypeOrSelf(init),
+                      getElementTypeOrSelf(inputs[index])))
       return report("initial value ", index, " has type ", init.getType(),
-                    ", expected a tensor of no dims");
+                    ", expected one element for ", inputs[index].getType());
   return success();
 }
 
@@ -295,7 +314,7 @@ LogicalResult ReduceOp::verify() {
   Reporter report(*this);
   if (failed(verifyReductionOperands(report, *this, getInputs(),
                                      getInitValues())) ||
-      failed(verifyReducer(report, getBody(), getInputs().size())))
+      failed(verifyReducer(report, getBody(), getInputs().size(), getInputs().getTypes())))
     return failure();
   auto input = cast<RankedTensorType>(getInputs().front().getType());
   if (failed(
@@ -326,7 +345,7 @@ LogicalResult ReduceWindowOp::verify() {
   Reporter report(*this);
   if (failed(verifyReductionOperands(report, *this, getInputs(),
                                      getInitValues())) ||
-      failed(verifyReducer(report, getBody(), getInputs().size())))
+      failed(verifyReducer(report, getBody(), getInputs().size(), getInputs().getTypes())))
     return failure();
   auto input = cast<RankedTensorType>(getInputs().front().getType());
   int64_t rank = input.getRank();
@@ -402,7 +421,7 @@ LogicalResult SelectAndScatterOp::verify() {
                           "the operand")) ||
       failed(verifyPadding(report, getPadding(), rank)) ||
       failed(verifyPredicate(report, getSelect(), "select", 2)) ||
-      failed(verifyReducer(report, getScatter(), 1)))
+      failed(verifyReducer(report, getScatter(), 1, getOperand().getType())))
     return failure();
   if (getInitValue().getType().getRank() != 0)
     return report("initial value has type ", getInitValue().getType(),
@@ -598,7 +617,7 @@ LogicalResult ScatterOp::verify() {
       dims.getScatterIndicesBatchingDims(), dims.getScatterDimsToOperandDims(),
       dims.getIndexVectorDim());
   if (failed(shape) || failed(verifyShape(report, "update", update, *shape)) ||
-      failed(verifyReducer(report, getUpdateComputation(), getInputs().size())))
+      failed(verifyReducer(report, getUpdateComputation(), getInputs().size(), getInputs().getTypes())))
     return failure();
   return verifyReductionResults(report, getInputs(), getResultTypes(),
                                 getUpdateComputation(), input.getShape());

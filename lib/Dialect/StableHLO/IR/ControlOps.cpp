@@ -309,7 +309,7 @@ LogicalResult AllReduceOp::verify() {
   Reporter report(*this);
   if (failed(verifyGroups(report, getReplicaGroups())) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())) ||
-      failed(verifyReducer(report, getComputation(), 1)))
+      failed(verifyReducer(report, getComputation(), 1, TypeRange(getOperands()).take_front(std::min<size_t>(getOperands().size(), 1)))))
     return failure();
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes()))
     if (failed(
@@ -323,7 +323,7 @@ LogicalResult ReduceScatterOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
   int64_t dim = getScatterDimension();
-  if (failed(size) || failed(verifyReducer(report, getComputation(), 1)) ||
+  if (failed(size) || failed(verifyReducer(report, getComputation(), 1, getOperand().getType())) ||
       failed(verifyElementTypes(report, "operand", getOperand().getType(),
                                 "result", getType())) ||
       failed(verifyDims(report, "scatter_dimension", dim,

@@ -106,9 +106,10 @@ llvm::FailureOr<ReturnOp> getReturn(const Reporter &report,
                                     llvm::StringRef regionName);
 
 /// A region that combines `count` accumulators with `count` elements: 2 *
-/// `count` scalar arguments, `count` results of the accumulators' types.
+/// `count` scalar arguments, `count` results of the accumulators' types, of the kinds
+/// of `inputs` (of those that there are).
 llvm::LogicalResult verifyReducer(const Reporter &report, mlir::Region &region,
-                                  size_t count);
+                                  size_t count, mlir::TypeRange inputs);
 
 /// The element type that a reducer's region gives for result `index`.
 mlir::Type getReducerElementType(mlir::Region &region, size_t index);
