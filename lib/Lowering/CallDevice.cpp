@@ -275,6 +275,9 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   // Behind the arguments, of which there must be no more.
   for (BlockArgument shared : launch.getWorkgroupAttributions())
     map.map(shared, kernel.addWorkgroupAttribution(shared.getType(), loc));
+  // What loads of whole rows need.
+  for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
+    kernel.setWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName(), device.getI64IntegerAttr(16));
   for (Operation &op : from.without_terminator())
     device.clone(op, map);
   gpu::ReturnOp::create(device, loc);

@@ -41,6 +41,11 @@ static cl::opt<bool>
                  cl::desc("With emulated-cuda: look at every access of kernels "
                           "for bounds and races"),
                  cl::cat(category));
+static cl::opt<std::string> kernelSchedule(
+    "kernel-schedule",
+    cl::desc("With emulated-cuda: who goes on where several threads of a block "
+             "can: round-robin (default), run-ahead, random=SEED"),
+    cl::value_desc("name"), cl::init("round-robin"), cl::cat(category));
 static cl::opt<std::string>
     arch("arch",
          cl::desc("What code is generated for: native (default), "
@@ -130,6 +135,13 @@ static Error checkOptions() {
   if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
     return usage("--device=" + device +
                  ": expected cpu, cuda or emulated-cuda");
+  StringRef order = kernelSchedule;
+  uint64_t orderSeed;
+  if (order.consume_front("random=")
+          ? order.getAsInteger(10, orderSeed)
+          : !is_contained({"round-robin", "run-ahead"}, order))
+    return usage("--kernel-schedule=" + kernelSchedule +
+                 ": expected round-robin, run-ahead or random=SEED");
   if (checkKernels && device != "emulated-cuda")
     return usage("--check-kernels goes with --device=emulated-cuda");
   if (!report.empty() && report != "json")
@@ -197,6 +209,13 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
         return usage("--" + option->ArgStr +
                      " is said when a program is compiled, but " + model +
                      " is an artifact; give it to shard-translate");
+  }
+  StringRef order = kernelSchedule;
+  if (order.consume_front("random=")) {
+    options.kernelSchedule = 2;
+    (void)order.getAsInteger(10, options.kernelSeed);
+  } else {
+    options.kernelSchedule = order == "run-ahead" ? 1 : 0;
   }
   options.inputs.assign(inputs.begin(), inputs.end());
   std::pair<const cl::opt<std::string> *, std::string *> files[] = {

@@ -151,6 +151,8 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   shardrt_world_options options = {};
   options.size = sizeof(options);
   options.timeout_ms = timeoutMs;
+  options.kernel_schedule = kernelSchedule;
+  options.kernel_seed = kernelSeed;
   char problem[1024] = "";
   shardrt_world *created = nullptr;
   int status = shardrt_world_create(code.get(), &options, &created, problem,

@@ -53,6 +53,12 @@ public:
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
                                 int64_t timeoutMs) const;
 
+  /// How the emulated device orders threads, as shardrt_world_options.
+  void setKernelSchedule(int schedule, uint64_t seed) {
+    kernelSchedule = schedule;
+    kernelSeed = seed;
+  }
+
 private:
   struct Destroy {
     void operator()(shardrt_program *program) const {
@@ -65,6 +71,8 @@ private:
   ProgramMetadata program;
   std::vector<ValueMetadata> expectations;
   double compileTime;
+  int kernelSchedule = 0;
+  uint64_t kernelSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;
 };
 

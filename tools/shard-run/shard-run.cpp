@@ -144,6 +144,7 @@ static Error runProgram(const RunOptions *options) {
   if (!inputs)
     return inputs.takeError();
 
+  session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
   Expected<RunResult> run =
       session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)

@@ -4,117 +4,17 @@
 // pass by in tiles of a few dozen rows: scores are a contraction into scratch
 // of one tile, then row by row what becomes of them, then a contraction with
 // the values into the state. No scratch is larger than a tile. Rows that the
-// band leaves out of a tile of keys are not visited.
+// band leaves out of a tile of keys are not visited, nor tiles in which a mask
+// leaves nothing any weight.
 //
 //===----------------------------------------------------------------------===//
-#include "PairKernels.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "PairEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 using spmd::PairCombine;
-
-namespace {
-
-/// One tile of scores: rows [q0, q0 + rows) and keys [k0, k0 + keys).
-struct Tile {
-  Quantity q0, rows, k0, keys;
-};
-
-class PairEmitter {
-public:
-  PairEmitter(OpBuilder &b, spmd::PairStepOp op, ValueRange operands,
-              FloatType type, unsigned bits)
-      : b(b), loc(op.getLoc()), op(op), code(b, op.getLoc(), type, bits),
-        arith(code.arith), type(type), lanes(code.lanes) {
-    auto [first, count] = op.getODSOperandIndexAndLength(5);
-    start = operands.slice(first, count);
-    for (auto [operand, mine] : llvm::zip(op->getOperands(), operands))
-      if (isa<ShapedType>(mine.getType()))
-        tensors.push_back(mine);
-  }
-
-  void emit();
-  bool keysDependOn(int dim) const;
-  VectorCode &vectorCode() { return code; }
-
-private:
-  // Tensors and where the loops stand.
-  Access tensor(Value memref, AffineMap map) {
-    SmallVector<int> same = llvm::to_vector(llvm::seq<int>(0, numDims));
-    return accessOf(arith, memref, map, same, numDims);
-  }
-  Value pointer(const Access &access, ArrayRef<std::pair<int, Quantity>> at);
-  /// `access` as a matrix over dims `row` and `column`, at the batch of now.
-  Matrix matrix(const Access &access, int row, int column, Quantity first);
-  /// The matrix itself if it is of our type with columns side by side, else a
-  /// copy in `scratch` with rows `pitch` long.
-  Matrix natural(const Matrix &from, Value scratch, Quantity rows,
-                 Quantity columns, int64_t pitch);
-  bool isNatural(const Access &access, int column) {
-    return access.element == type && access.coef[column].is(1);
-  }
-  /// A copy with room for tiles is needed.
-  Value scratchFor(const Access &access, int column, int64_t rows,
-                   int64_t pitch) {
-    return isNatural(access, column) ? Value()
-                                     : code.scratch(Quantity::of(rows * pitch));
-  }
-
-  void loops(ArrayRef<int> dims, llvm::function_ref<void()> body);
-  void keyTile(Value k0);
-  void queryTile(const Tile &tile);
-  void forwardRow(const Tile &tile, Value row);
-  void backwardRow(const Tile &tile, Value row);
-  void topK(const Tile &tile, Value row, ArrayRef<Value> scores);
-
-  /// Lanes of vector `vector` in which this row meets a key; null: all.
-  Value maskOf(const Tile &tile, Value row, int64_t vector);
-  /// An element of each extra, then the positions.
-  SmallVector<Value> surroundings(const Tile &tile, Value row, int64_t vector);
-  Value extra(const Access &access, const Tile &tile, Value row,
-              int64_t vector);
-  Value evaluate(Region &region, ArrayRef<Value> first,
-                 ArrayRef<Value> surroundings, unsigned result = 0);
-  Value toI32(Value index) {
-    return arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
-  }
-  Value cell(Value scratch, Value row, int64_t vector) {
-    Quantity offset =
-        arith.add(arith.mul(Quantity::of(row), Quantity::of(keysOfTile)),
-                  Quantity::of(vector * lanes));
-    return code.pointerAt(scratch, type, offset);
-  }
-  Value row1(Value scratch, Value row) {
-    return code.pointerAt(scratch, type, Quantity::of(row));
-  }
-
-  OpBuilder &b;
-  Location loc;
-  spmd::PairStepOp op;
-  ValueRange start; // where the blocks begin
-  SmallVector<Value> tensors;
-  VectorCode code;
-  Arith &arith;
-  FloatType type;
-  int64_t lanes;
-
-  int numDims = 0, q = 0, k = 0, d = 0, e = 0;
-  SmallVector<Quantity> sizes;
-  SmallVector<Quantity> position; // of the batch dims
-  Access query, key, value;
-  SmallVector<Access> rows, extras, states;
-  bool hasValue = false;
-  int64_t rowsOfTile = 48, keysOfTile = 128;
-  int64_t vectors = 8; // of a row of a tile
-  Value keysPacked, valuesPacked, keyCopy, valueCopy, queryCopy, gradientCopy;
-  Value scores, gradients, scale, keySums, valueSums;
-  Matrix keyRows, valueRows; // of the key tile, natural
-  bool backward = false;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Tensors
@@ -326,74 +226,6 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
   }
 }
 
-/// Puts what is better than the last of this row's list into it.
-void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
-  Quantity at = arith.add(tile.q0, Quantity::of(row));
-  Value best = pointer(states[0], {{q, at}}), keys = pointer(states[1], {{q, at}});
-  Type i32 = b.getI32Type();
-  auto scoreAt = [&](Value place) { return code.pointerAt(best, type, arith.mul(Quantity::of(place), states[0].coef[e])); };
-  auto keyAt = [&](Value place) { return code.pointerAt(keys, i32, arith.mul(Quantity::of(place), states[1].coef[e])); };
-  Value one = arith.index(1);
-  Value last = arith.get(arith.sub(sizes[e], Quantity::of(1)));
-  auto isBetter = [&](Value score, Value number, Value otherScore, Value otherNumber) -> Value {
-    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, score, otherScore);
-    Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, score, otherScore);
-    Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, otherNumber);
-    return arith::OrIOp::create(b, loc, above, arith::AndIOp::create(b, loc, same, lower));
-  };
-  for (int64_t vector : llvm::seq(vectors))
-    code.store(line[vector], cell(scores, row, vector));
-  for (int64_t vector : llvm::seq(vectors)) {
-    // Most vectors hold nothing that is better.
-    Value worst = code.splat(code.load(scoreAt(last), type, 1), lanes);
-    Value mayEnter = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, line[vector], worst);
-    if (Value mask = maskOf(tile, row, vector))
-      mayEnter = arith::AndIOp::create(b, loc, mayEnter, mask);
-    // Of the others, those lanes that may be, one bit each.
-    Type bitsType = b.getIntegerType(lanes);
-    Value bits = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, VectorType::get({1}, bitsType), mayEnter), int64_t(0));
-    auto loop = scf::WhileOp::create(
-        b, loc, TypeRange(bitsType), ValueRange(bits),
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value none = arith::ConstantOp::create(b, loc, b.getIntegerAttr(bitsType, 0));
-          scf::ConditionOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, args[0], none), args);
-        },
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value lowest = arith::SubIOp::create(b, loc, args[0], arith::ConstantOp::create(b, loc, b.getIntegerAttr(bitsType, 1)));
-          scf::YieldOp::create(b, loc, arith::AndIOp::create(b, loc, args[0], lowest).getResult());
-        });
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(loop.getAfterBody()->getTerminator());
-    Value lane = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), math::CountTrailingZerosOp::create(b, loc, loop.getAfterArguments()[0]));
-    Value score = code.load(code.pointerAt(cell(scores, row, vector), type, Quantity::of(lane)), type, 1);
-    Quantity index = arith.add(arith.add(tile.k0, Quantity::of(start[k])), arith.add(Quantity::of(vector * lanes), Quantity::of(lane)));
-    Value number = toI32(arith.get(index));
-    Value enters = isBetter(score, number, code.load(scoreAt(last), type, 1), LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
-    auto insert = scf::IfOp::create(b, loc, enters, /*withElseRegion=*/false);
-    b.setInsertionPoint(insert.thenBlock()->getTerminator());
-    // From the end, worse ones move down.
-    auto shift = scf::WhileOp::create(
-        b, loc, TypeRange(b.getIndexType()), ValueRange(last),
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value place = args[0], zero = arith.index(0);
-          Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, place, zero);
-          Value before = arith::SelectOp::create(b, loc, inside, arith::SubIOp::create(b, loc, place, one), zero);
-          Value better = isBetter(score, number, code.load(scoreAt(before), type, 1), LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4));
-          scf::ConditionOp::create(b, loc, arith::AndIOp::create(b, loc, inside, better), args);
-        },
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value place = args[0];
-          Value before = arith::SubIOp::create(b, loc, place, one);
-          code.store(code.load(scoreAt(before), type, 1), scoreAt(place));
-          LLVM::StoreOp::create(b, loc, LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4), keyAt(place), 4);
-          scf::YieldOp::create(b, loc, before);
-        });
-    Value place = shift.getResult(0);
-    code.store(score, scoreAt(place));
-    LLVM::StoreOp::create(b, loc, number, keyAt(place), 4);
-  }
-}
-
 void PairEmitter::backwardRow(const Tile &tile, Value row) {
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   auto ofRow = [&](int64_t number) { return code.splat(code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1), lanes); };
@@ -469,6 +301,15 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
 //===----------------------------------------------------------------------===//
 
 void PairEmitter::queryTile(const Tile &tile) {
+  if (mask.empty())
+    return visitTile(tile);
+  auto branch = scf::IfOp::create(b, loc, hasWeight(tile), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  visitTile(tile);
+}
+
+void PairEmitter::visitTile(const Tile &tile) {
   using Start = Contraction::Start;
   Matrix queries = natural(matrix(query, q, d, tile.q0), queryCopy, tile.rows, sizes[d], sizes[d].orElse(0));
   Matrix packed{keysPacked, type, Quantity::of(keysOfTile), Quantity::of(1)};
@@ -652,6 +493,7 @@ void PairEmitter::emit() {
     extras.push_back(*next++);
   states.assign(next, all.end());
   position.assign(q, Quantity::of(0));
+  findMask();
 
   // Short blocks need no long tiles.
   if (sizes[k].fixed)

@@ -58,6 +58,23 @@ private:
   Value constant(OpBuilder &b, Location loc, Type type, int64_t number) {
     return LLVM::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, number));
   }
+  /// Word number `word` of the thread's room for fragments.
+  Value scratchAt(OpBuilder &b, Location loc, int64_t word) {
+    return LLVM::GEPOp::create(
+        b, loc, ptr, i32, scratch,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
+  }
+  /// The first `count` words there, as a struct of `type`.
+  Value readWords(OpBuilder &b, Location loc, Type type, int64_t count) {
+    Value result = LLVM::PoisonOp::create(b, loc, type);
+    for (int64_t i = 0; i < count; ++i) {
+      Type element = cast<LLVM::LLVMStructType>(type).getBody()[i];
+      Value word = LLVM::LoadOp::create(b, loc, element, scratchAt(b, loc, i));
+      result = LLVM::InsertValueOp::create(b, loc, result, word,
+                                           ArrayRef<int64_t>{i});
+    }
+    return result;
+  }
   /// The address of the source line of `loc`, NULL where there is none.
   Value where(OpBuilder &b, Location loc);
   /// Calls the host's function `name`.
@@ -76,6 +93,7 @@ private:
   int64_t places = 1; ///< ops in which threads meet have numbers
   llvm::StringMap<std::string> lines;
   Value thread;
+  Value scratch; ///< 14 words: results, then operands
 };
 } // namespace
 
@@ -270,6 +288,40 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     pair = LLVM::InsertValueOp::create(b, loc, pair, got, ArrayRef<int64_t>{0});
     return replace(LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
   }
+  if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    if (load.getEltType() != NVVM::LdStMatrixEltType::B16)
+      return op->emitOpError() << "loads elements that the emulator does not "
+                                  "know; expected b16";
+    int64_t count = load.getNum();
+    callHost(b, loc, "shardrt_emulated_ldmatrix", {},
+             {thread, load.getPtr(), constant(b, loc, i32, count),
+              constant(b, loc, i32, load.getLayout() == NVVM::MMALayout::col),
+              scratch, constant(b, loc, i32, places++), where(b, loc)});
+    if (count == 1)
+      return replace(LLVM::LoadOp::create(b, loc, i32, scratch));
+    return replace(readWords(b, loc, op->getResult(0).getType(), count));
+  }
+  if (auto product = dyn_cast<NVVM::MmaOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    std::optional<NVVM::MMATypes> type = product.getMultiplicandAPtxType();
+    NVVM::MMAShapeAttr shape = product.getShape();
+    bool isF16 = type == NVVM::MMATypes::f16;
+    if ((!isF16 && type != NVVM::MMATypes::bf16) || shape.getM() != 16 ||
+        shape.getN() != 8 || shape.getK() != 16 ||
+        product.getOperandA().size() != 4 || product.getOperandB().size() != 2 ||
+        product.getOperandC().size() != 4 ||
+        !product.getOperandC()[0].getType().isF32())
+      return op->emitOpError() << "is not known to the emulator; expected "
+                                  "m16n8k16 of f16 or bf16 with f32 sums";
+    for (auto [i, word] : llvm::enumerate(op->getOperands()))
+      LLVM::StoreOp::create(b, loc, word, scratchAt(b, loc, 4 + i));
+    callHost(b, loc, "shardrt_emulated_mma", {},
+             {thread, constant(b, loc, i32, isF16 ? SHARDRT_MMA_F16 : SHARDRT_MMA_BF16),
+              scratchAt(b, loc, 4), scratch, constant(b, loc, i32, places++),
+              where(b, loc)});
+    return replace(readWords(b, loc, op->getResult(0).getType(), 4));
+  }
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
   if (auto store = dyn_cast<LLVM::StoreOp>(op))
@@ -332,6 +384,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
     auto load = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
     argument.replaceAllUsesWith(load);
   }
+  scratch = LLVM::AllocaOp::create(b, loc, ptr, i32, constant(b, loc, i64, 14));
   Operation *firstOwn = &*b.getInsertionPoint();
   entry.eraseArguments(2, count);
   copy.setFunctionType(LLVM::LLVMFunctionType::get(

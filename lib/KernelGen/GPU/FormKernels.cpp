@@ -5,6 +5,7 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
+#include "Launch.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -14,13 +15,13 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace shardc::gpukernels;
 
 namespace shardc {
 #define GEN_PASS_DEF_FORMGPUKERNELSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
 
 static constexpr int64_t kBlock = 256;
-static constexpr int64_t kWarp = 32;
 /// From so many elements of a result on, a block shares a reduction ...
 static constexpr int64_t kLongReduction = 512;
 /// ... where there are not results enough to keep a GPU's threads busy.
@@ -29,21 +30,6 @@ static constexpr int64_t kFewResults = 16384;
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
-
-/// A launch of `blocks` x `threads` whose body is empty but for its end; the
-/// builder stands in it.
-static gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
-                                 int64_t threads) {
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value block = arith::ConstantIndexOp::create(b, loc, threads);
-  auto launch =
-      gpu::LaunchOp::create(b, loc, blocks, one, one, block, one, one);
-  Block &body = launch.getBody().front();
-  b.setInsertionPointToEnd(&body);
-  gpu::TerminatorOp::create(b, loc);
-  b.setInsertionPointToStart(&body);
-  return launch;
-}
 
 /// Moves `op` into a launch of one thread.
 static void launchAlone(Operation *op) {
@@ -91,67 +77,6 @@ static bool isParallel(linalg::GenericOp op) {
   return true;
 }
 
-namespace {
-/// Emits one generic's work at one point of its parallel dims.
-class PointEmitter {
-public:
-  PointEmitter(OpBuilder &b, linalg::GenericOp op)
-      : b(b), op(op), loc(op.getLoc()), point(op.getNumLoops()) {}
-
-  /// Where the op stands along each of its dims.
-  MutableArrayRef<Value> at() { return point; }
-
-  Value loadOutput(OpOperand &output) {
-    return memref::LoadOp::create(b, loc, output.get(), subscripts(output));
-  }
-  void storeOutput(OpOperand &output, Value value) {
-    memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));
-  }
-  /// The body's results for outputs that hold `current` (null where unused).
-  SmallVector<Value> body(ArrayRef<Value> current) {
-    IRMapping map;
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(input);
-      if (argument.use_empty())
-        continue;
-      if (!isa<MemRefType>(input->get().getType()))
-        map.map(argument, input->get());
-      else
-        map.map(argument, memref::LoadOp::create(b, loc, input->get(),
-                                                 subscripts(*input))
-                              .getResult());
-    }
-    for (auto [argument, value] :
-         llvm::zip_equal(op.getRegionOutputArgs(), current))
-      if (value)
-        map.map(argument, value);
-    for (Operation &inner : op.getBody()->without_terminator()) {
-      if (auto index = dyn_cast<linalg::IndexOp>(inner))
-        map.map(index.getResult(), point[index.getDim()]);
-      else
-        b.clone(inner, map);
-    }
-    // `linalg.index` also stands in nested regions.
-    return llvm::map_to_vector(
-        op.getBody()->getTerminator()->getOperands(),
-        [&](Value value) { return map.lookupOrDefault(value); });
-  }
-
-private:
-  SmallVector<Value> subscripts(OpOperand &operand) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    auto values = affine::expandAffineMap(b, loc, map, point);
-    assert(values && "indexing maps divide by constants alone");
-    return SmallVector<Value>(values->begin(), values->end());
-  }
-
-  OpBuilder &b;
-  linalg::GenericOp op;
-  Location loc;
-  SmallVector<Value> point;
-};
-} // namespace
-
 /// Replaces `linalg.index` in regions inside the body by the dims' values: the
 /// emitter sees those of the body itself alone.
 static void flattenIndices(linalg::GenericOp op) {
@@ -166,13 +91,6 @@ static void flattenIndices(linalg::GenericOp op) {
     index.replaceAllUsesWith(outer);
     index.erase();
   }
-}
-
-static Value product(OpBuilder &b, Location loc, ArrayRef<Value> values) {
-  Value result = arith::ConstantIndexOp::create(b, loc, 1);
-  for (Value value : values)
-    result = arith::MulIOp::create(b, loc, result, value);
-  return result;
 }
 
 /// Loops over the reduction dims `dims`, with `current` carried along.
@@ -202,55 +120,6 @@ static int64_t threadsFor(int64_t points) {
     return kBlock;
   return llvm::alignTo(std::max<int64_t>(points, 1), kWarp);
 }
-
-namespace {
-/// The dims of a generic, sorted.
-struct Dims {
-  SmallVector<Value> sizes;
-  SmallVector<unsigned> parallel, reductions;
-  /// Points of the parallel dims, and elements of one result; dynamic where they
-  /// are not known.
-  int64_t points = 1, elements = 1;
-
-  Dims(OpBuilder &b, linalg::GenericOp op) {
-    auto structured = cast<linalg::LinalgOp>(op.getOperation());
-    for (Range range : structured.createLoopRanges(b, op.getLoc()))
-      sizes.push_back(
-          getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
-    SmallVector<int64_t> known = op.getStaticLoopRanges();
-    for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-      bool reduces = kind == utils::IteratorType::reduction;
-      (reduces ? reductions : parallel).push_back(i);
-      int64_t &count = reduces ? elements : points;
-      if (ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(count))
-        count = ShapedType::kDynamic;
-      else
-        count *= known[i];
-    }
-  }
-  /// The product of the sizes of `dims`.
-  Value count(OpBuilder &b, Location loc, ArrayRef<unsigned> dims) const {
-    SmallVector<Value> extents;
-    for (unsigned dim : dims)
-      extents.push_back(sizes[dim]);
-    return product(b, loc, extents);
-  }
-  /// Sets the point of `emitter` along `dims` from `index`, which counts them in
-  /// row-major order: neighbours in a warp read neighbours in memory.
-  void place(OpBuilder &b, Location loc, PointEmitter &emitter,
-             ArrayRef<unsigned> dims, Value index) const {
-    for (unsigned i = dims.size(); i-- > 0;) {
-      if (i == 0) {
-        emitter.at()[dims[0]] = index;
-        break;
-      }
-      Value size = sizes[dims[i]];
-      emitter.at()[dims[i]] = arith::RemUIOp::create(b, loc, index, size);
-      index = arith::DivUIOp::create(b, loc, index, size);
-    }
-  }
-};
-} // namespace
 
 /// A launch with a thread for each point of the parallel dims.
 static void launchPoints(linalg::GenericOp op) {
@@ -646,7 +515,8 @@ static void formKernels(Block &block) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (isLongReduction(generic))
+        if (launchOnTensorCores(generic)) {
+        } else if (isLongReduction(generic))
           launchReductions(generic);
         else
           launchPoints(generic);

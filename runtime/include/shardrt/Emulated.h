@@ -60,6 +60,22 @@ SHARDRT_EXPORT int64_t shardrt_emulated_shuffle(
     shardrt_emulated_thread *thread, int32_t mask, int32_t value, int32_t lane,
     int32_t clamp, int32_t kind, int32_t place, const char *where);
 
+/** ldmatrix of `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements: lane i of
+ * the first 8 * count gives the address of a row of shared memory. `out` receives `count`
+ * words: of lane l elements 2 (l % 4) and the next of row l / 4 (of column
+ * l / 4, where `transposed`). */
+SHARDRT_EXPORT void shardrt_emulated_ldmatrix(
+    shardrt_emulated_thread *thread, void *row, int32_t count,
+    int32_t transposed, int32_t *out, int32_t place, const char *where);
+
+enum shardrt_emulated_mma_kind { SHARDRT_MMA_F16 = 0, SHARDRT_MMA_BF16 = 1 };
+/** mma.sync.m16n8k16 with f32 accumulators: `words` are a lane's four of the left
+ * matrix, two of the right one and four of what is added; `out` receives four. */
+SHARDRT_EXPORT void shardrt_emulated_mma(shardrt_emulated_thread *thread,
+                                         int32_t kind, const int32_t *words,
+                                         int32_t *out, int32_t place,
+                                         const char *where);
+
 /** The host's address of `bytes` bytes of device memory at `address`, which
  * must lie in one allocation. */
 SHARDRT_EXPORT void *shardrt_emulated_global(shardrt_emulated_thread *thread,

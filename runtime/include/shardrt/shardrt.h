@@ -231,6 +231,10 @@ typedef struct shardrt_world_options {
   int unchecked; /**< 1: do not compare collectives between ranks */
   /** Not 0: yield the core at random places, for tests of the transport. */
   uint64_t yield_seed;
+  /** For the emulated device: the order in which threads that meet run on: 0
+   * round robin, 1 each warp as far as it can, 2 random, from the seed below. */
+  int kernel_schedule;
+  uint64_t kernel_seed;
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */

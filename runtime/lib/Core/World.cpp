@@ -40,6 +40,7 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
       ctx->device = openDevice(*program->device, rank, ranks, status, error);
       if (!ctx->device)
         return;
+      ctx->device->setSchedule(options.kernelSchedule, options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
     }
     contexts.push_back(std::move(ctx));
@@ -277,6 +278,8 @@ int shardrt_world_create(const shardrt_program *program,
     options.group.yieldSeed = asked.yield_seed;
     options.graceNs = std::clamp<int64_t>(grace, -1, longest) * millisecond;
     options.pin = asked.pin != 0;
+    options.kernelSchedule = asked.kernel_schedule;
+    options.kernelSeed = asked.kernel_seed;
     auto handle = std::make_unique<shardrt_world>();
     handle->world = std::make_shared<World>(program->program, options);
     if (handle->world->status != SHARDRT_OK) {

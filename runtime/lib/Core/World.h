@@ -24,6 +24,8 @@ public:
     LocalGroup::Options group;
     int64_t graceNs = 0; ///< negative: for ever
     bool pin = false;
+    int kernelSchedule = 0;
+    uint64_t kernelSeed = 0;
   };
   World(std::shared_ptr<const Program> program, Options options);
 

@@ -55,6 +55,9 @@ public:
   /// Waits until all work is done.
   virtual bool finish() = 0;
 
+  /// How an emulated device orders threads (shardrt_world_options).
+  virtual void setSchedule(int, uint64_t) {}
+
   int status = SHARDRT_OK;
   std::string error;
 

@@ -241,6 +241,79 @@ static bool sourceOf(const Lane &lane, int32_t me, int32_t &source) {
   }
 }
 
+static float floatOf(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// A 16-bit float, bf16 or f16, as a wider one.
+static float widen(uint16_t bits, int32_t kind) {
+  if (kind == SHARDRT_MMA_BF16)
+    return floatOf(uint32_t(bits) << 16);
+  uint32_t sign = uint32_t(bits & 0x8000) << 16, fraction = bits & 0x3ff;
+  int32_t exponent = bits >> 10 & 31;
+  if (exponent == 31)
+    return floatOf(sign | 0x7f800000 | fraction << 13);
+  if (exponent != 0)
+    return floatOf(sign | uint32_t(exponent + 112) << 23 | fraction << 13);
+  float small = static_cast<float>(fraction) / 16777216.0f; // 2^-24
+  return sign ? -small : small;
+}
+
+/// What `lane`, number lane.number - first of its warp, gets from a meeting that
+/// all have come to.
+bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
+  int32_t me = lane.number - first;
+  switch (lane.meeting) {
+  case Lane::Meeting::Barrier:
+    return true;
+  case Lane::Meeting::Shuffle: {
+    int32_t source = 0;
+    bool valid = sourceOf(lane, me, source);
+    if (valid && (source < 0 || source >= size || !(lane.mask >> source & 1))) {
+      fail(lane, describe(lane) + " takes the value of lane " + std::to_string(source) +
+                     ", which does not take part" + lineOf(lane.where));
+      return false;
+    }
+    if (!valid)
+      source = me;
+    lane.result = static_cast<uint32_t>(lanes[first + source]->value) | int64_t(valid) << 32;
+    return true;
+  }
+  case Lane::Meeting::LoadMatrix:
+    for (int32_t matrix = 0; matrix < lane.value; ++matrix) {
+      uint16_t pair[2];
+      for (int32_t i = 0; i < 2; ++i) {
+        int32_t row = me / 4, column = me % 4 * 2 + i;
+        if (lane.kind)
+          std::swap(row, column);
+        std::memcpy(&pair[i], lanes[first + 8 * matrix + row]->row + 2 * column, 2);
+      }
+      lane.out[matrix] = static_cast<int32_t>(pair[0] | uint32_t(pair[1]) << 16);
+    }
+    return true;
+  case Lane::Meeting::Multiply:
+    // Fragments as PTX lays them out: a lane has rows l / 4 and 8 further down,
+    // and of these (of columns, on the right) the pair l % 4 and 8 further on.
+    for (int32_t i = 0; i < 4; ++i) {
+      int32_t row = me / 4 + i / 2 * 8, column = me % 4 * 2 + i % 2;
+      float sum = floatOf(static_cast<uint32_t>(lane.words[6 + i]));
+      for (int32_t k = 0; k < 16; ++k) {
+        int32_t half = k / 8, pair = k % 8 / 2, part = k % 2 * 16;
+        const int32_t *left = lanes[first + row % 8 * 4 + pair]->words;
+        const int32_t *right = lanes[first + column * 4 + pair]->words + 4;
+        uint32_t a = static_cast<uint32_t>(left[row / 8 + 2 * half]) >> part;
+        uint32_t b = static_cast<uint32_t>(right[half]) >> part;
+        sum += widen(static_cast<uint16_t>(a), lane.kind) * widen(static_cast<uint16_t>(b), lane.kind);
+      }
+      std::memcpy(&lane.out[i], &sum, sizeof(sum));
+    }
+    return true;
+  }
+  return true;
+}
+
 /// Carries out the meeting of a warp's lanes once the last of them has come.
 bool BlockRunner::tryWarp(Lane &last) {
   int32_t first = last.number / warpSize * warpSize;
@@ -262,23 +335,9 @@ bool BlockRunner::tryWarp(Lane &last) {
       return false;
     }
   }
-  for (int32_t i = 0; i < size; ++i) {
-    if (!(last.mask >> i & 1))
-      continue;
-    Lane &lane = *lanes[first + i];
-    if (!lane.shuffles)
-      continue;
-    int32_t source = 0;
-    bool valid = sourceOf(lane, i, source);
-    if (valid && (source < 0 || source >= size || !(last.mask >> source & 1))) {
-      fail(last, describe(lane) + " takes the value of lane " + std::to_string(source) +
-                     ", which does not take part" + lineOf(lane.where));
+  for (int32_t i = 0; i < size; ++i)
+    if (last.mask >> i & 1 && !carryOut(*lanes[first + i], first, size))
       return false;
-    }
-    if (!valid)
-      source = i;
-    lane.result = static_cast<uint32_t>(lanes[first + source]->value) | int64_t(valid) << 32;
-  }
   for (int32_t i = 0; i < size; ++i)
     if (last.mask >> i & 1)
       lanes[first + i]->state = Lane::State::Ready;
@@ -291,6 +350,9 @@ int64_t BlockRunner::meetWarp(Lane &lane) {
   int32_t size = std::min(warpSize, live - first);
   uint32_t inBlock = size == 32 ? ~0u : (1u << size) - 1;
   lane.mask &= inBlock;
+  if (size < warpSize && lane.meeting >= Lane::Meeting::LoadMatrix)
+    fail(lane, describe(lane) + " is in a warp of " + std::to_string(size) +
+                   " lanes, but matrices take all 32" + lineOf(lane.where));
   if (!(lane.mask >> (lane.number - first) & 1))
     fail(lane, describe(lane) + " is not in the mask of lanes that meet" + lineOf(lane.where));
   lane.state = Lane::State::AtWarp;
@@ -427,7 +489,41 @@ void shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread,
   lane.mask = static_cast<uint32_t>(mask);
   lane.place = place;
   lane.where = where;
-  lane.shuffles = false;
+  lane.meeting = Lane::Meeting::Barrier;
+  lane.runner->meetWarp(lane);
+}
+
+void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
+                               int32_t count, int32_t transposed, int32_t *out,
+                               int32_t place, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.mask = ~0u;
+  lane.place = place;
+  lane.where = where;
+  lane.meeting = Lane::Meeting::LoadMatrix;
+  lane.value = count;
+  lane.kind = transposed;
+  lane.row = static_cast<const char *>(row);
+  lane.out = out;
+  if (lane.number % warpSize < 8 * count) {
+    if (reinterpret_cast<uintptr_t>(row) % 16 != 0)
+      lane.runner->fail(lane, "ldmatrix reads a row that is not aligned to 16 bytes" + lineOf(where));
+    lane.runner->shared(lane, static_cast<char *>(row), 16, false, where);
+  }
+  lane.runner->meetWarp(lane);
+}
+
+void shardrt_emulated_mma(shardrt_emulated_thread *thread, int32_t kind,
+                          const int32_t *words, int32_t *out, int32_t place,
+                          const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.mask = ~0u;
+  lane.place = place;
+  lane.where = where;
+  lane.meeting = Lane::Meeting::Multiply;
+  lane.kind = kind;
+  lane.words = words;
+  lane.out = out;
   lane.runner->meetWarp(lane);
 }
 
@@ -439,7 +535,7 @@ int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,
   lane.mask = static_cast<uint32_t>(mask);
   lane.place = place;
   lane.where = where;
-  lane.shuffles = true;
+  lane.meeting = Lane::Meeting::Shuffle;
   lane.value = value;
   lane.from = from;
   lane.clamp = clamp;

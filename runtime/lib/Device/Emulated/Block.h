@@ -36,6 +36,8 @@ class BlockRunner;
 /// One CUDA thread.
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, Done };
+  /// What lanes of a warp meet for.
+  enum class Meeting { Barrier, Shuffle, LoadMatrix, Multiply };
 
   shardrt_emulated_thread thread = {};
   BlockRunner *runner = nullptr;
@@ -46,9 +48,12 @@ struct Lane {
   const char *where = nullptr;
   int32_t place = 0; ///< which op
   uint32_t mask = 0;
-  bool shuffles = false;
+  Meeting meeting = Meeting::Barrier;
   int32_t value = 0, from = 0, clamp = 0, kind = 0;
   int64_t result = 0;
+  const char *row = nullptr;      ///< of a matrix
+  const int32_t *words = nullptr; ///< of fragments
+  int32_t *out = nullptr;
 };
 
 class BlockRunner {
@@ -97,8 +102,8 @@ private:
   void resume(Lane &lane);
   void suspend(Lane &lane);
   bool tryWarp(Lane &lane);
+  bool carryOut(Lane &lane, int32_t first, int32_t size);
   bool tryBarrier();
-  void finishWarp(int32_t first, uint32_t mask);
   std::string describe(const Lane &lane) const;
   std::string describeStuck() const;
   uint64_t next();

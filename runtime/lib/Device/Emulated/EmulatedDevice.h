@@ -24,6 +24,13 @@ public:
   bool launch(int64_t kernel, const int64_t (&grid)[3],
               const int64_t *arguments, int64_t count) override;
   bool finish() override { return true; }
+  void setSchedule(int schedule, uint64_t seed) override {
+    runner.schedule = schedule == 1   ? Schedule::RunAhead
+                      : schedule == 2 ? Schedule::Random
+                                      : Schedule::RoundRobin;
+    // The generator stands still at zero.
+    runner.seed = seed ? seed : 1;
+  }
 
 private:
   bool contains(const void *device, int64_t bytes, const char *what);

@@ -1,0 +1,137 @@
+//===- Launch.h - What ways to make a kernel share --------------*- C++ -*-===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H
+#define SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace shardc::gpukernels {
+using namespace mlir;
+
+/// Threads of a warp.
+inline constexpr int64_t kWarp = 32;
+
+/// A launch of `blocks` x `threads` whose body is empty but for its end; the
+/// builder stands in it.
+gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
+                          int64_t threads);
+
+Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
+
+/// Emits one generic's work at one point of its parallel dims.
+class PointEmitter {
+public:
+  PointEmitter(OpBuilder &b, linalg::GenericOp op)
+      : b(b), op(op), loc(op.getLoc()), point(op.getNumLoops()) {}
+
+  /// Where the op stands along each of its dims.
+  MutableArrayRef<Value> at() { return point; }
+
+  Value loadOutput(OpOperand &output) {
+    return memref::LoadOp::create(b, loc, output.get(), subscripts(output));
+  }
+  void storeOutput(OpOperand &output, Value value) {
+    memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));
+  }
+  /// The body's results for outputs that hold `current` (null where unused).
+  SmallVector<Value> body(ArrayRef<Value> current) {
+    IRMapping map;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(input);
+      if (argument.use_empty())
+        continue;
+      if (!isa<MemRefType>(input->get().getType()))
+        map.map(argument, input->get());
+      else
+        map.map(argument, memref::LoadOp::create(b, loc, input->get(),
+                                                 subscripts(*input))
+                              .getResult());
+    }
+    for (auto [argument, value] :
+         llvm::zip_equal(op.getRegionOutputArgs(), current))
+      if (value)
+        map.map(argument, value);
+    for (Operation &inner : op.getBody()->without_terminator()) {
+      if (auto index = dyn_cast<linalg::IndexOp>(inner))
+        map.map(index.getResult(), point[index.getDim()]);
+      else
+        b.clone(inner, map);
+    }
+    // `linalg.index` also stands in nested regions.
+    return llvm::map_to_vector(
+        op.getBody()->getTerminator()->getOperands(),
+        [&](Value value) { return map.lookupOrDefault(value); });
+  }
+
+  /// The place that `operand` is read or written at.
+  SmallVector<Value> subscripts(OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    auto values = affine::expandAffineMap(b, loc, map, point);
+    assert(values && "indexing maps divide by constants alone");
+    return SmallVector<Value>(values->begin(), values->end());
+  }
+
+private:
+  OpBuilder &b;
+  linalg::GenericOp op;
+  Location loc;
+  SmallVector<Value> point;
+};
+
+/// The dims of a generic, sorted.
+struct Dims {
+  SmallVector<Value> sizes;
+  SmallVector<unsigned> parallel, reductions;
+  /// Points of the parallel dims, and elements of one result; dynamic where they
+  /// are not known.
+  int64_t points = 1, elements = 1;
+
+  Dims(OpBuilder &b, linalg::GenericOp op) {
+    auto structured = cast<linalg::LinalgOp>(op.getOperation());
+    for (Range range : structured.createLoopRanges(b, op.getLoc()))
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
+    SmallVector<int64_t> known = op.getStaticLoopRanges();
+    for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+      bool reduces = kind == utils::IteratorType::reduction;
+      (reduces ? reductions : parallel).push_back(i);
+      int64_t &count = reduces ? elements : points;
+      if (ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(count))
+        count = ShapedType::kDynamic;
+      else
+        count *= known[i];
+    }
+  }
+  /// The product of the sizes of `dims`.
+  Value count(OpBuilder &b, Location loc, ArrayRef<unsigned> dims) const {
+    SmallVector<Value> extents;
+    for (unsigned dim : dims)
+      extents.push_back(sizes[dim]);
+    return product(b, loc, extents);
+  }
+  /// Sets the point of `emitter` along `dims` from `index`, which counts them in
+  /// row-major order: neighbours in a warp read neighbours in memory.
+  void place(OpBuilder &b, Location loc, PointEmitter &emitter,
+             ArrayRef<unsigned> dims, Value index) const {
+    for (unsigned i = dims.size(); i-- > 0;) {
+      if (i == 0) {
+        emitter.at()[dims[0]] = index;
+        break;
+      }
+      Value size = sizes[dims[i]];
+      emitter.at()[dims[i]] = arith::RemUIOp::create(b, loc, index, size);
+      index = arith::DivUIOp::create(b, loc, index, size);
+    }
+  }
+};
+
+/// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
+/// 16-bit floats into 32-bit ones that is large enough; else returns false.
+bool launchOnTensorCores(linalg::GenericOp op);
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H
