@@ -4,10 +4,17 @@
 // dim do not see the others. So a dim that is cut is made whole while another is
 // cut in its place, and nothing is gathered: pencils, as in P3DFFT (D. Pekurovsky,
 // SIAM J. Sci. Comput. 34, 2012). Where one exchange makes all cut dims whole (a
-// batch, channels), it is one exchange there and one back.
+// batch, channels), it is one exchange there and one back. A single line that many
+// ranks hold in equal blocks is a matrix of k rows, and its transform two of columns
+// and rows with factors between them (D. Bailey, "FFTs in external or hierarchical
+// memory", J. Supercomputing 4, 1990).
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <numbers>
 
 using namespace mlir;
 using namespace shardc;
@@ -70,6 +77,12 @@ private:
   /// `mustBalance` and ranks would be idle.
   bool makeWhole(ArrayRef<int64_t> dims, bool mustBalance);
   void takeAxes();
+  /// Transforms the only line there is in blocks, if it lies so; else false.
+  bool transformLine();
+  /// exp(-+2 pi i r c / length) of row r, of those in `rows`, and column c.
+  Value twiddles(const IntervalTable &rows, int64_t columns, int64_t length);
+  /// The last two dims change places.
+  void swapLast();
   void transformDim(int64_t dim);
   void transformAll(ArrayRef<int64_t> dims);
   /// A transform of the last `lengths.size()` dims.
@@ -186,8 +199,97 @@ void Transformer::takeAxes() {
   tables = moved;
 }
 
+Value Transformer::twiddles(const IntervalTable &rows, int64_t columns, int64_t length) {
+  int64_t count = rows.intervals.front().size();
+  auto scalar = RankedTensorType::get({}, builder.getI64Type());
+  auto places = RankedTensorType::get({count, columns}, builder.getI64Type());
+  auto angles = RankedTensorType::get({count, columns}, builder.getF64Type());
+  Value begin = getValueOrCreateConstantIndexOp(builder, loc, beginAt(localization, rows));
+  begin = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), begin);
+  begin = tensor::FromElementsOp::create(builder, loc, scalar, begin);
+  Value row = stablehlo::IotaOp::create(builder, loc, places, 0), column = stablehlo::IotaOp::create(builder, loc, places, 1);
+  Value offset = stablehlo::BroadcastInDimOp::create(builder, loc, places, begin, builder.getDenseI64ArrayAttr({}));
+  row = stablehlo::AddOp::create(builder, loc, places, row, offset);
+  Value product = stablehlo::MulOp::create(builder, loc, places, row, column);
+  double turn = 2 * std::numbers::pi / double(length);
+  auto step = DenseElementsAttr::get(angles, op.getFftType() == FftType::FFT ? -turn : turn);
+  Value angle = stablehlo::ConvertOp::create(builder, loc, angles, product);
+  Value factor = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(step)));
+  angle = stablehlo::MulOp::create(builder, loc, angles, angle, factor);
+  Value real = stablehlo::CosineOp::create(builder, loc, angles, angle), imaginary = stablehlo::SineOp::create(builder, loc, angles, angle);
+  Type element = cast<ComplexType>(getElementTypeOrSelf(value.getType())).getElementType();
+  auto parts = RankedTensorType::get({count, columns}, element);
+  if (!element.isF64()) {
+    real = stablehlo::ConvertOp::create(builder, loc, parts, real);
+    imaginary = stablehlo::ConvertOp::create(builder, loc, parts, imaginary);
+  }
+  return stablehlo::ComplexOp::create(builder, loc, RankedTensorType::get({count, columns}, ComplexType::get(element)), real, imaginary);
+}
+
+void Transformer::swapLast() {
+  auto now = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, now.getRank())), shape(now.getShape());
+  std::swap(order[numDims - 1], order[numDims]);
+  std::swap(shape[numDims - 1], shape[numDims]);
+  value = stablehlo::TransposeOp::create(builder, loc, now.clone(shape), value, order);
+}
+
+bool Transformer::transformLine() {
+  // Below, all of the line is fewer bytes than to move it three times.
+  constexpr int64_t kLeastRanks = 4;
+  if (first + 1 != numDims || (op.getFftType() != FftType::FFT && op.getFftType() != FftType::IFFT))
+    return false;
+  const IntervalTable line = tables.back();
+  int64_t ranks = line.intervals.size(), length = op.getFftLength().front(), block = length / ranks;
+  bool isSingle = llvm::all_of(ArrayRef(tables).drop_back(), [](const IntervalTable &table) { return longestBlock(table) == 1; });
+  if (!isSingle || ranks < kLeastRanks || length == 0 || length % (ranks * ranks) != 0 ||
+      !cast<RankedTensorType>(value.getType()).hasStaticShape())
+    return false;
+  for (int64_t i = 0; i < ranks; ++i)
+    if (!(line.intervals[i] == Interval{i * block, (i + 1) * block}))
+      return false;
+  // Element r block + m is row r, column m of a matrix; frequency f + ranks g is
+  // column f, row g of another.
+  SmallVector<IntervalTable> lead(ArrayRef(tables).drop_back());
+  auto with = [&](const IntervalTable &rows, const IntervalTable &columns) {
+    SmallVector<IntervalTable> all(lead);
+    all.append({rows, columns});
+    return all;
+  };
+  IntervalTable one = onePerRank(line.axes, localization.meshSizes()), parts = tableOf(line.axes, Boundaries::balanced(block, ranks));
+  IntervalTable wholeBlock = wholeTable(block), wholeRanks = wholeTable(ranks);
+  Type element = getElementTypeOrSelf(value.getType());
+  auto reshape = [&](ArrayRef<IntervalTable> to) {
+    value = stablehlo::ReshapeOp::create(builder, loc, blockType(to, element), value);
+  };
+  auto move = [&](ArrayRef<IntervalTable> from, ArrayRef<IntervalTable> to) {
+    value = localization.exchange(value, from, to, {}, "transforms a line in blocks");
+  };
+  auto transform = [&](int64_t size) {
+    value = stablehlo::FftOp::create(builder, loc, value.getType(), value, op.getFftType(), ArrayRef<int64_t>{size});
+  };
+  reshape(with(one, wholeBlock));
+  move(with(one, wholeBlock), with(wholeRanks, parts));
+  swapLast();
+  transform(ranks);
+  auto type = cast<RankedTensorType>(value.getType());
+  Value factors = twiddles(parts, ranks, length);
+  factors = stablehlo::BroadcastInDimOp::create(builder, loc, type, factors, builder.getDenseI64ArrayAttr({numDims - 1, numDims}));
+  value = stablehlo::MulOp::create(builder, loc, type, value, factors);
+  move(with(parts, wholeRanks), with(wholeBlock, one));
+  swapLast();
+  transform(block);
+  swapLast();
+  move(with(wholeBlock, one), with(parts, wholeRanks));
+  reshape(tables);
+  return true;
+}
+
 Value Transformer::run() {
   takeAxes();
+  if (transformLine())
+    return localization.exchange(value, tables, localization.resultTables(0), {},
+                                 "gives its result back to the blocks that it came from");
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(first, numDims)), cut;
   for (int64_t dim : all)
     if (isCut(dim))
