@@ -33,6 +33,36 @@ func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: m
 #k = affine_map<(q, k, d, e) -> (k, d)>
 #row = affine_map<(q, k, d, e) -> (q)>
 
+// What a mask says of a tile comes before its scores: where it leaves no weight, nothing is computed.
+// CHECK-LABEL: func @documents(
+//      CHECK:   %[[SOME:.*]] = scf.for {{.*}} -> (vector<16xi1>)
+//  CHECK-NOT:   vector.fma
+//      CHECK:   arith.cmpi eq
+//  CHECK-NOT:   vector.fma
+//      CHECK:   %[[ANY:.*]] = vector.reduction <or>, %[[SOME]]
+//      CHECK:   scf.if %[[ANY]] {
+//      CHECK:     vector.fma
+func.func @documents(%q: memref<256x8xf32>, %k: memref<256x8xf32>, %v: memref<256x16xf32>, %a: memref<256xi32>, %c: memref<256xi32>,
+                     %m: memref<256xf32>, %l: memref<256xf32>, %acc: memref<256x16xf32>) {
+  %zero = arith.constant 0 : index
+  spmd.pair_step softmax ins(%q, %k, %v : memref<256x8xf32>, memref<256x8xf32>, memref<256x16xf32>)
+      extras(%a, %c : memref<256xi32>, memref<256xi32>) at (%zero, %zero) outs(%m, %l, %acc : memref<256xf32>, memref<256xf32>, memref<256x16xf32>)
+      maps [#q, #k, affine_map<(q, k, d, e) -> (k, e)>, #row, affine_map<(q, k, d, e) -> (k)>, #row, #row, affine_map<(q, k, d, e) -> (q, e)>] score {
+  ^bb0(%raw: f32, %x: i32, %y: i32, %i: i32, %j: i32):
+    %low = arith.constant 0xFF800000 : f32
+    %same = arith.cmpi eq, %x, %y : i32
+    %s = arith.select %same, %raw, %low : f32
+    spmd.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+
 // Steps that are alike share one function.
 // CHECK-LABEL: func private @__shardc_pair_step_0(
 //  CHECK-NOT:   memref.alloc
