@@ -27,13 +27,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import attention  # noqa: E402
 
 
-def run(shard_run: str, model: Path, ranks: int, steps: int) -> tuple[dict, float]:
+def run(shard_run: str, artifact: Path, steps: int) -> tuple[dict, float]:
     """Return the report of a run and its processor seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([shard_run, str(model), "--seed=1", f"--mesh=x={ranks}", f"--repeat={steps}", "--report=json"],
-                          capture_output=True, text=True)
+    done = subprocess.run([shard_run, str(artifact), "--seed=1", f"--repeat={steps}", "--report=json"], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"attention_scaling: shard-run failed on {ranks} ranks:\n{done.stderr}")
+        sys.exit(f"attention_scaling: shard-run failed:\n{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -42,11 +41,13 @@ def measure(shard_run: str, case: str, tokens: int, ranks: int, steps: int) -> d
     """Return what one line says."""
     attention.SHAPE = (1, 8, tokens, 64)
     with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "attention.mlir"
+        model, artifact = Path(folder) / "attention.mlir", Path(folder) / "attention.so"
         attention.export(case, ranks, model)
-        # The difference leaves compiler and start out.
-        _, few = run(shard_run, model, ranks, 2)
-        report, many = run(shard_run, model, ranks, 2 + steps)
+        translate = Path(shard_run).parent / "shard-translate"
+        subprocess.run([str(translate), str(model), "-o", str(artifact)], check=True)
+        # The difference leaves the start out.
+        _, few = run(shard_run, artifact, 2)
+        report, many = run(shard_run, artifact, 2 + steps)
     sites = report["communication"]
     spent = sum(site["ms"] for site in sites)
     # A site's time is what hidden leaves of it.
