@@ -244,9 +244,91 @@ SmallVector<Value> MergeSorter::run() {
   return exchangeAll(values, tables, localization.resultTables(0), "gives the sorted dim back in the blocks it had");
 }
 
+//===----------------------------------------------------------------------===//
+// A sort of which only one end is read
+//===----------------------------------------------------------------------===//
+
+/// The part of the sorted dim that slices read, where nothing else reads results.
+static std::optional<Interval> partRead(stablehlo::SortOp op, int64_t dim) {
+  std::optional<Interval> part;
+  for (Operation *user : op->getUsers()) {
+    auto slice = dyn_cast<stablehlo::SliceOp>(user);
+    if (!slice)
+      return std::nullopt;
+    int64_t begin = slice.getStartIndices()[dim], end = slice.getLimitIndices()[dim];
+    part = part ? Interval{std::min(part->begin, begin), std::max(part->end, end)} : Interval{begin, end};
+  }
+  return part;
+}
+
+/// Sorts each rank's block, then its ends alone, on the ranks that own the end that is
+/// read; nothing else of the results is what it should be. Failure, with nothing built,
+/// where more is read, or a merge moves less.
+static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
+  int64_t dim = sortedDim(op), size = shapeOf(op.getInputs()[0])[dim];
+  SmallVector<IntervalTable> tables = localization.operandTables(0), kept = tables, needed = tables;
+  ArrayRef<Interval> own = tables[dim].intervals;
+  std::optional<Interval> part = partRead(op, dim);
+  bool isFirst = part && part->begin == 0;
+  // Candidates of one rank stand behind those of ranks before it, so a stable sort
+  // leaves equals in the order of their places.
+  if (!part || (!isFirst && part->end != size) || 2 * part->size() * int64_t(own.size()) > size || !op.getIsStable())
+    return failure();
+  for (int64_t i = 0, e = op->getNumResults(); i < e; ++i)
+    if (localization.resultTables(i)[dim].intervals != tables[dim].intervals)
+      return failure();
+  OpBuilder &builder = localization.builder();
+  int64_t total = 0, count = own.size();
+  SmallVector<int64_t> keptAt(count), takenAt(count), taken(count), placedAt(count);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t candidates = std::min(part->size(), own[i].size());
+    keptAt[i] = isFirst ? 0 : own[i].size() - candidates;
+    kept[dim].intervals[i] = {total, total + candidates};
+    total += candidates;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Interval wanted = intersect(own[i], *part);
+    needed[dim].intervals[i] = wanted.empty() ? Interval{0, 0} : Interval{0, total};
+    taken[i] = wanted.size();
+    takenAt[i] = wanted.empty() ? 0 : wanted.begin + (isFirst ? 0 : total - size);
+    placedAt[i] = wanted.empty() ? 0 : wanted.begin - own[i].begin;
+  }
+  auto typesOf = [&](ArrayRef<IntervalTable> lie) {
+    return llvm::map_to_vector(op.getInputs(), [&](Value input) -> Type { return blockType(lie, getElementTypeOrSelf(input.getType())); });
+  };
+  Operation *blocks = cloneAs(op, localization, localization.operands(), typesOf(tables));
+  SmallVector<OpFoldResult> strides(tables.size(), builder.getIndexAttr(1));
+  auto offsetsAt = [&](ArrayRef<int64_t> table) {
+    SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0));
+    offsets[dim] = localization.lookup(table, tables[dim].axes);
+    return offsets;
+  };
+  SmallVector<Value> candidates;
+  SmallVector<OpFoldResult> keptSizes = blockSizes(localization, kept);
+  for (auto [sorted, type] : llvm::zip_equal(blocks->getResults(), typesOf(kept))) {
+    Value ends = tensor::ExtractSliceOp::create(builder, op.getLoc(), cast<RankedTensorType>(type), sorted, offsetsAt(keptAt), keptSizes, strides);
+    candidates.push_back(localization.exchange(ends, kept, needed, {}, "picks from the candidates of all ranks"));
+  }
+  Operation *merged = cloneAs(op, localization, candidates, typesOf(needed));
+  IntervalTable placed = tables[dim];
+  for (int64_t i = 0; i < count; ++i)
+    placed.intervals[i] = {0, taken[i]};
+  SmallVector<IntervalTable> pieces(tables);
+  pieces[dim] = placed;
+  SmallVector<OpFoldResult> pieceSizes = blockSizes(localization, pieces);
+  SmallVector<Value> results;
+  for (auto [sorted, block, type] : llvm::zip_equal(merged->getResults(), blocks->getResults(), typesOf(pieces))) {
+    Value piece = tensor::ExtractSliceOp::create(builder, op.getLoc(), cast<RankedTensorType>(type), sorted, offsetsAt(takenAt), pieceSizes, strides);
+    results.push_back(tensor::InsertSliceOp::create(builder, op.getLoc(), piece, block, offsetsAt(placedAt), pieceSizes, strides));
+  }
+  return results;
+}
+
 static LocalResults localizeSort(stablehlo::SortOp op, Localization &localization) {
   if (!localization.isSharded(localization.rule().operands[0].dims[sortedDim(op)].terms[0].factor))
     return localizeByCloning(op, localization);
+  if (LocalResults end = sortEnd(op, localization); succeeded(end))
+    return end;
   LocalResults transposed = runTransposed(op, localization, /*mustBalance=*/true);
   if (succeeded(transposed))
     return transposed;
