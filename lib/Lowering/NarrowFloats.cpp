@@ -60,11 +60,35 @@ bool shardc::lowering::isNarrowFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
 }
 
+// Powers of two from 2^-127 on, and NaN: the exponent of an f32 alone. Zero is not
+// among them.
+static Value widenExponent(Words w, Value bits) {
+  Value shifted = arith::ShLIOp::create(w.b, bits, w.word(23));
+  Value least = w.select(w.is(arith::CmpIPredicate::eq, bits, 0), w.word(0x00400000), shifted);
+  return w.asFloat(w.select(w.is(arith::CmpIPredicate::eq, bits, 0xFF), w.word(0x7FC00000), least));
+}
+
+// To nearest, ties up, as XLA has it; below all of them the least, NaN for what is
+// not above zero or too large.
+static Value roundToExponent(Words w, Value value) {
+  Value bits = w.asWord(value);
+  Value raised = arith::AddIOp::create(w.b, bits, w.word(0x400000));
+  Value code = arith::ShRUIOp::create(w.b, raised, w.word(23));
+  // Above 2^-127 all that is subnormal in f32 goes up.
+  Value isSubnormal = w.is(arith::CmpIPredicate::ult, bits, 0x00800000);
+  Value isUpper = w.is(arith::CmpIPredicate::ugt, bits, 0x00400000);
+  code = w.select(isSubnormal, w.select(isUpper, w.word(1), w.word(0)), code);
+  Value isPositive = arith::CmpFOp::create(w.b, arith::CmpFPredicate::OGT, value, w.number(0));
+  return w.select(isPositive, code, w.word(0xFF));
+}
+
 Value shardc::lowering::widenNarrowFloat(ImplicitLocOpBuilder &b, Value value) {
-  Format format(value.getType());
   Words w{b};
   Value byte = arith::BitcastOp::create(b, b.getI8Type(), value);
   Value bits = arith::ExtUIOp::create(b, b.getI32Type(), byte);
+  if (isa<Float8E8M0FNUType>(value.getType()))
+    return widenExponent(w, bits);
+  Format format(value.getType());
   Value size = w.both(bits, 0x7F);
   // The fields of an f32 with a bias too large; the product is exact, for
   // subnormal numbers too.
@@ -83,8 +107,12 @@ Value shardc::lowering::widenNarrowFloat(ImplicitLocOpBuilder &b, Value value) {
 }
 
 Value shardc::lowering::roundToNarrowFloat(ImplicitLocOpBuilder &b, Value value, Type type) {
-  Format format(type);
   Words w{b};
+  if (isa<Float8E8M0FNUType>(type)) {
+    Value byte = arith::TruncIOp::create(b, b.getI8Type(), roundToExponent(w, value));
+    return arith::BitcastOp::create(b, type, byte);
+  }
+  Format format(type);
   Value bits = w.asWord(value);
   Value size = w.both(bits, 0x7FFFFFFF);
   unsigned dropped = 23 - format.mantissa;

@@ -59,7 +59,9 @@ Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
   if (isNarrowFloat(value.getType()))
     return castFloat(b, widenNarrowFloat(b, value), type);
   if (isNarrowFloat(type)) {
-    Value wide = value.getType().getIntOrFloatBitWidth() > 32
+    // Exponents alone: what f32 rounds to zero is no number.
+    bool isExact = value.getType().getIntOrFloatBitWidth() > 32 && !isa<Float8E8M0FNUType>(type);
+    Value wide = isExact
                      ? roundToOdd(b, value)
                      : castFloat(b, value, b.getF32Type());
     return roundToNarrowFloat(b, wide, type);

@@ -47,6 +47,9 @@ ELEMENTS = [
     _element("f8E4M3FNUZ", ml_dtypes.float8_e4m3fnuz, "storage", 8),
     _element("f8E5M2FNUZ", ml_dtypes.float8_e5m2fnuz, "storage", 8),
     _element("f8E4M3B11FNUZ", ml_dtypes.float8_e4m3b11fnuz, "storage", 8),
+    _element("f8E4M3", ml_dtypes.float8_e4m3, "storage", 8),
+    _element("f8E3M4", ml_dtypes.float8_e3m4, "storage", 8),
+    _element("f8E8M0FNU", ml_dtypes.float8_e8m0fnu, "storage", 8),
     _element("complex<f32>", np.complex64, "complex", 64),
     _element("complex<f64>", np.complex128, "complex", 128),
 ]
