@@ -38,6 +38,8 @@ static double elementBytes(Type type) {
 /// Flop/s and bytes/s of a rank, bytes/s from another one, and what a meeting
 /// costs whatever travels.
 static constexpr double kFlops = 1e11, kMemory = 2e10, kBytes = 5e9, kMeeting = 2e-5;
+/// Not to hold the whole of an operand is worth that much more time.
+static constexpr double kWorth = 1.05;
 
 namespace {
 
@@ -197,7 +199,7 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
   double compute = 2 * pairs / kFlops, travel = bytes / kBytes;
   double whole = compute + travel * (ranks - 1) + kMeeting;
   double split = compute / ranks + (ranks - 1) * (std::max(compute / ranks, travel) + kMeeting) + addedPerElement * result / kMemory;
-  return leastBlock == 0 || split < whole;
+  return leastBlock == 0 || split < kWorth * whole;
 }
 
 //===----------------------------------------------------------------------===//

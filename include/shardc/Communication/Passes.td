@@ -135,8 +135,8 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   let description = [{
     A `stablehlo.dot_general` with an operand that is gathered for it alone meets the blocks in turn, as they lie with
     their owners: products are added up (a contracted dim) or set side by side (a free one). The whole operand is nowhere. One whose
-    partial sums are scattered computes the block of one rank after another, its own last. Only where blocks are large, and hiding them gains more
-    than sums taken round by round cost. Of narrow floats the sums are f32, rounded once.
+    partial sums are scattered computes the block of one rank after another, its own last. Only where blocks are large, and meetings and sums round by
+    round cost at most 5 % more than hiding them gains. Of narrow floats the sums are f32, rounded once.
 
     ```mlir
     // before
