@@ -40,6 +40,37 @@ static Value clampedStart(OpBuilder &builder, Location loc, Value start, int64_t
   return arith::MinSIOp::create(builder, loc, raised, last);
 }
 
+namespace {
+/// A part of a local tensor, cut out along dims that lie whole on this rank.
+struct LocalPart {
+  LocalPart(OpBuilder &builder, Location loc, Value whole)
+      : whole(whole), type(cast<RankedTensorType>(whole.getType())), offsets(type.getRank(), builder.getIndexAttr(0)),
+        strides(type.getRank(), builder.getIndexAttr(1)) {
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      sizes.push_back(dimOf(builder, loc, whole, d));
+  }
+
+  void cut(OpBuilder &builder, int64_t dim, Value start, int64_t size) {
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = size;
+    type = type.clone(shape);
+    offsets[dim] = start;
+    sizes[dim] = builder.getIndexAttr(size);
+  }
+  bool isEmpty() const { return llvm::is_contained(type.getShape(), 0); }
+  Value take(OpBuilder &builder, Location loc) const {
+    return tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets, sizes, strides);
+  }
+  Value putBack(OpBuilder &builder, Location loc, Value part) const {
+    return tensor::InsertSliceOp::create(builder, loc, part, whole, offsets, sizes, strides);
+  }
+
+  Value whole;
+  RankedTensorType type; ///< of the part
+  SmallVector<OpFoldResult> offsets, strides, sizes;
+};
+} // namespace
+
 /// The starts of `dims`, as one index vector.
 static Value indexVector(OpBuilder &builder, Location loc, ValueRange starts, ArrayRef<int64_t> dims) {
   SmallVector<Value> parts;
@@ -117,22 +148,14 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op, Localizat
   }
   // Dims that lie whole on this rank first: what is left of the operand is small.
   if (!own.empty()) {
-    auto from = cast<RankedTensorType>(local.getType());
-    SmallVector<OpFoldResult> offsets(extents.size(), builder.getIndexAttr(0)), sizes,
-        strides(extents.size(), builder.getIndexAttr(1));
-    SmallVector<int64_t> shape(from.getShape());
-    for (int64_t d = 0, e = extents.size(); d < e; ++d)
-      sizes.push_back(dimOf(builder, loc, local, d));
-    for (int64_t d : own) {
-      offsets[d] = clampedStart(builder, loc, starts[d], extents[d], slices[d]);
-      sizes[d] = builder.getIndexAttr(slices[d]);
-      shape[d] = slices[d];
-    }
-    if (llvm::is_contained(shape, 0)) {
-      Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum, from.getElementType());
-      local = broadcastScalar(builder, loc, zero, from.clone(shape), sizes);
+    LocalPart part(builder, loc, local);
+    for (int64_t d : own)
+      part.cut(builder, d, clampedStart(builder, loc, starts[d], extents[d], slices[d]), slices[d]);
+    if (part.isEmpty()) {
+      Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum, part.type.getElementType());
+      local = broadcastScalar(builder, loc, zero, part.type, part.sizes);
     } else {
-      local = tensor::ExtractSliceOp::create(builder, loc, from.clone(shape), local, offsets, sizes, strides);
+      local = part.take(builder, loc);
     }
   }
   if (asked.empty())
@@ -232,15 +255,13 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op, Localization &localiz
   ArrayRef<int64_t> extents = shapeOf(op.getOperand()), parts = shapeOf(op.getUpdate());
   const ShardingRule &rule = localization.rule();
   Value into = localization.operands()[0];
-  auto type = cast<RankedTensorType>(into.getType());
-  int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), sizes, strides(rank, builder.getIndexAttr(1));
-  SmallVector<int64_t> shape(type.getShape()), sent;
+  int64_t rank = extents.size();
+  LocalPart part(builder, loc, into);
+  SmallVector<int64_t> sent;
   RowTables tables = {localization.operandTables(0), {}, localization.operandTables(1)};
   auto scalar = RankedTensorType::get({}, builder.getI64Type());
   SmallVector<Value> starts(rank);
   for (int64_t d = 0; d < rank; ++d) {
-    sizes.push_back(dimOf(builder, loc, into, d));
     if (extents[d] == parts[d])
       continue;
     Value start = clampedStart(builder, loc, localization.operands()[2 + d], extents[d], parts[d]);
@@ -251,22 +272,16 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op, Localization &localiz
       sent.push_back(d);
       continue;
     }
-    offsets[d] = start;
-    sizes[d] = builder.getIndexAttr(parts[d]);
-    shape[d] = parts[d];
+    part.cut(builder, d, start, parts[d]);
     tables.addressed[d] = wholeTable(parts[d]);
   }
   tables.indices = {wholeTable(sent.size())};
-  bool isPart = type.clone(shape) != type && !llvm::is_contained(shape, 0);
-  Value target = into;
-  if (isPart)
-    target = tensor::ExtractSliceOp::create(builder, loc, type.clone(shape), into, offsets, sizes, strides);
+  bool isPart = part.type != into.getType() && !part.isEmpty();
+  Value target = isPart ? part.take(builder, loc) : into;
   Value indices = indexVector(builder, loc, starts, sent);
   Value written = scatterRows(localization, op, accessOf(sent, parts), tables, target, indices,
                               localization.operands()[1], std::nullopt);
-  if (!isPart)
-    return written;
-  return tensor::InsertSliceOp::create(builder, loc, written, into, offsets, sizes, strides);
+  return isPart ? part.putBack(builder, loc, written) : written;
 }
 
 static LocalResults localizeDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp op, Localization &localization) {
