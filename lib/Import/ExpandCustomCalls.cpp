@@ -169,6 +169,24 @@ static LogicalResult forward(CustomCallOp call) {
   return success();
 }
 
+/// A call of Python in the process that traced the program. One that gives no
+/// values (jax.debug.print) goes, and its tokens with it; others stay, to be refused.
+static LogicalResult dropCallback(CustomCallOp call) {
+  auto isToken = [](Value value) {
+    return isa<stablehlo::TokenType>(value.getType());
+  };
+  SmallVector<Value> tokens = llvm::filter_to_vector(call.getInputs(), isToken);
+  if (!llvm::all_of(call.getResults(), isToken) ||
+      tokens.size() < call.getNumResults())
+    return success();
+  call.emitWarning("left out: a call of Python that gives no values, as "
+                   "jax.debug.print makes; nothing is printed");
+  for (auto [result, token] : llvm::zip(call.getResults(), tokens))
+    result.replaceAllUsesWith(token);
+  call.erase();
+  return success();
+}
+
 static LogicalResult expandRagged(CustomCallOp call) {
   return expandRaggedAllToAll(call, configOf(call));
 }
@@ -186,6 +204,9 @@ static const llvm::StringMap<Expand> &registry() {
       {"LayoutConstraint", forward},
       {"mhlo.topk", expandTopK},
       {"ragged_all_to_all", expandRagged},
+      {"xla_ffi_python_cpu_callback", dropCallback},
+      {"xla_ffi_python_gpu_callback", dropCallback},
+      {"xla_python_cpu_callback", dropCallback},
       {"mhlo.acos", expandUnary<chlo::AcosOp>},
       {"mhlo.acosh", expandUnary<chlo::AcoshOp>},
       {"mhlo.asin", expandUnary<chlo::AsinOp>},

@@ -53,3 +53,21 @@ func.func @within(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<i1> {
   %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<i1>
   return %0 : tensor<i1>
 }
+
+// A call of Python for what it prints goes, with a warning.
+// CHECK-LABEL: func.func @debug_print(
+//   CHECK-NOT:   custom_call
+func.func @debug_print(%x: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {api_version = 4 : i32, has_side_effect = true, mhlo.backend_config = {index = 1 : ui64}} : (tensor<4xf32>) -> ()
+  %t = stablehlo.create_token : !stablehlo.token
+  %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) {has_side_effect = true} : (!stablehlo.token, tensor<4xf32>) -> !stablehlo.token
+  return %x : tensor<4xf32>
+}
+
+// One whose values are read stays, to be refused.
+// CHECK-LABEL: func.func @pure_callback(
+//       CHECK:   stablehlo.custom_call @xla_ffi_python_cpu_callback
+func.func @pure_callback(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {mhlo.backend_config = {index = 0 : ui64}} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
