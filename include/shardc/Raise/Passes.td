@@ -8,7 +8,7 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
   let summary = "Find attention, forward and backward, however it is written.";
   let description = [{
     Before: contractions, softmax and masks in StableHLO. After: `spmd.all_pairs softmax` and
-    `spmd.attention_backward` where no score would be left over. A remark says why something that
+    `spmd.attention_backward` where no score would be left over, also of one block of keys among others. A remark says why something that
     looks like attention is none. Never looks at shardings.
 
     ```mlir
@@ -20,7 +20,7 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
     %p = stablehlo.divide %e, %b : tensor<8x6xf32>
     %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
     // after
-    %o, %lse = spmd.all_pairs softmax %q, %k, %v maps [...] score {...} : (...) -> (tensor<8x3xf32>, tensor<8xf32>)
+    %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [...] score {...} : (...) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
     ```
   }];
   let options = [
