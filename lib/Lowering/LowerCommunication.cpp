@@ -365,13 +365,11 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-    if (meshes.size() != 1) {
-      module.emitError() << "has " << meshes.size() << " spmd.mesh ops, expected one";
+    MeshOp mesh = getOnlyMesh(module);
+    if (!mesh)
       return signalPassFailure();
-    }
     SiteCollector sites;
-    sites.mesh = meshes.front().getMesh();
+    sites.mesh = mesh.getMesh();
     for (auto [name, size] : llvm::zip(sites.mesh.getAxisNames(), sites.mesh.getAxisSizes())) {
       sites.table.axisNames.push_back(name.str());
       sites.table.meshShape.push_back(size);
