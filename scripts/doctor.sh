@@ -75,7 +75,11 @@ fi
 
 printf 'targets and transports\n'
 row cpu on "code for the processor; ranks are threads of one process"
-row cuda off "not part of this version"
+if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
+  row cuda ok "driver found; --device=cuda"
+else
+  row cuda off "no driver; --device=emulated-cuda runs kernels on the host"
+fi
 row mpi off "not part of this version"
 row nccl off "not part of this version"
 

@@ -83,6 +83,7 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
   addLowerToLinalg(pm);
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
+  kernels.vectors = false;
   buildGpuBufferPipeline(pm, kernels);
   pm.addPass(createCallRuntimePass());
   pm.addPass(createCallDevicePass());

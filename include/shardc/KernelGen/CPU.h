@@ -32,6 +32,9 @@ struct CpuKernelOptions {
   /// Fusion, arena and generated loop nests; without, every op is lowered by
   /// upstream's plain loops (the reference that tests compare with).
   bool optimize = true;
+  /// False where kernels are made elsewhere, so that there is nothing to lower but
+  /// scalars.
+  bool vectors = true;
   /// Adds the passes of whoever knows the other ops, when all are on buffers and
   /// before kernels are made of them.
   std::function<void(mlir::OpPassManager &)> onBuffers;

@@ -123,7 +123,8 @@ void buildCpuBufferPipeline(OpPassManager &pm,
 
 void buildCpuToLLVMPipeline(OpPassManager &pm,
                             const CpuKernelOptions &options) {
-  pm.addPass(createConvertVectorToSCFPass());
+  if (options.vectors)
+    pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -132,7 +133,8 @@ void buildCpuToLLVMPipeline(OpPassManager &pm,
   // each element: before vectors are gone, since it takes them apart.
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createConvertVectorToLLVMPass());
+  if (options.vectors)
+    pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertComplexToLLVMPass());
   // Conversions to bfloat16 are calls of a runtime library on most CPUs.
   arith::ArithExpandOpsPassOptions expand;

@@ -398,6 +398,12 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
     if (own && op != copy)
       ops.push_back(op);
   });
+  // Fragments of matrices make long functions, whose time goes into the
+  // emulator's calls: not worth the host's optimiser.
+  if (llvm::any_of(ops, llvm::IsaPred<NVVM::MmaOp>)) {
+    copy.setOptimizeNone(true);
+    copy.setNoInline(true);
+  }
   for (Operation *op : ops)
     if (failed(rewrite(op, traits)))
       return failure();
