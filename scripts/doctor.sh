@@ -76,7 +76,7 @@ fi
 printf 'targets and transports\n'
 row cpu on "code for the processor; ranks are threads of one process"
 if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
-  row cuda ok "driver found; --device=cuda"
+  row cuda on "driver found; --device=cuda"
 else
   row cuda off "no driver; --device=emulated-cuda runs kernels on the host"
 fi
