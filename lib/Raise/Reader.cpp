@@ -515,6 +515,10 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return yes;
     if (!isFinite)
       return function();
+    // where(isfinite(m), m, 0) guards against what is infinite, and m - m would be NaN there.
+    DimSet dims = algebra.dimsOf(condition) | algebra.dimsOf(yes) | algebra.dimsOf(no);
+    if (isFloat && !(dims & keyDims) && !(constant(1) && constant(2)))
+      return function();
     bool isMask = isFloat && (isLarge(constant(1)) || isLarge(constant(2)));
     if (!isMask && (isBool || constant(2) == 0.0 || constant(1) == 0.0)) {
       PolyId product = algebra.multiply(condition, algebra.add(yes, no, -1));

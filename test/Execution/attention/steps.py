@@ -127,6 +127,20 @@ def causal_infinite(q, k, v):
 
 
 @program()
+def late_keys(q, k, v):
+    """Queries that meet their first keys in the last block."""
+    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    for step in reversed(range(RANKS)):
+        k, v = shift(k, v)
+        scores = jnp.where(keep_past(RANKS - step), dot(q, k), -jnp.inf)
+        new = jnp.maximum(m, scores.max(-1))
+        base = jnp.where(jnp.isfinite(new), new, 0.0)
+        p, correction = jnp.exp(scores - base[..., None]), jnp.exp(m - base)
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+    return acc / l[..., None]
+
+
+@program()
 def masked_twice(q, k, v):
     """A finite number masks scores, and a condition the exponentials once more."""
     m, l, acc = begin(BATCH, HEADS, BLOCK, lowest=-1e30)  # noqa: E741
