@@ -57,7 +57,10 @@ static LogicalResult checkOp(Operation *op) {
                              << " replicas; expected one, of as many partitions as the mesh has ranks";
   }
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
-    return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known";
+    return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known"
+                           << (call.getCallTargetName().contains("python")
+                                   ? "; it calls Python of the process that traced the program: export without callbacks"
+                                   : "");
   Dialect *dialect = op->getDialect();
   if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "solver", "spmd", "func"}, dialect->getNamespace()))
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";

@@ -101,6 +101,30 @@ static void keepApart(Value value) {
   empty.erase();
 }
 
+/// Copies what branches hand on from outside the loop's body `region`, or from
+/// another of its carried tensors: bufferization takes all that a branch may
+/// yield for one buffer, which is written to when the turn ends.
+static void copyInBranches(Value value, Value destination, ValueRange carried,
+                           Region *region) {
+  auto branch = value.getDefiningOp<scf::IfOp>();
+  if (!branch)
+    return;
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
+    OpOperand &operand = yield->getOpOperand(index);
+    Value root = rootOf(operand.get());
+    bool isOutside = !region->isAncestor(root.getParentRegion());
+    if (isOutside || (root != destination && llvm::is_contained(carried, root))) {
+      OpBuilder builder(yield);
+      operand.set(bufferization::AllocTensorOp::create(
+          builder, yield.getLoc(), cast<RankedTensorType>(value.getType()),
+          ValueRange(), operand.get()));
+    } else {
+      copyInBranches(operand.get(), destination, carried, region);
+    }
+  }
+}
+
 /// Makes each operand of a terminator end up in the buffer of the tensor in
 /// `carried` that it replaces.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands,
@@ -124,6 +148,8 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)
       continue;
+    copyInBranches(operand.get(), destination, carried,
+                   operand.getOwner()->getParentRegion());
     keepApart(operand.get());
     auto store = bufferization::MaterializeInDestinationOp::create(
         builder, loc, type, operand.get(), destination);
