@@ -515,11 +515,12 @@ static void formKernels(Block &block) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (launchOnTensorCores(generic)) {
-        } else if (isLongReduction(generic))
-          launchReductions(generic);
-        else
-          launchPoints(generic);
+        if (!launchOnTensorCores(generic)) {
+          if (isLongReduction(generic))
+            launchReductions(generic);
+          else
+            launchPoints(generic);
+        }
         generic.erase();
       } else {
         launchAlone(generic);

@@ -1,0 +1,44 @@
+// RUN: shard-opt %s --spmd-emulate-nvvm | FileCheck %s
+// RUN: shard-opt %s --spmd-emulate-nvvm=check=true | FileCheck %s --check-prefix=CHECKED
+
+// Who a thread is comes from the thread, arguments from their slots; a barrier is a call. Addresses lose their tag.
+// CHECK-LABEL: llvm.func internal @__shardc_kernel_shift(
+//  CHECK-SAME:   %[[THREAD:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr)
+//       CHECK:   %[[SLOT:.*]] = llvm.getelementptr %[[ARGS]][0]
+//       CHECK:   %[[X:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
+//       CHECK:   %[[SHARED:.*]] = llvm.getelementptr %[[THREAD]][48]
+//       CHECK:   %[[BASE:.*]] = llvm.load %[[SHARED]]
+//       CHECK:   %[[ID:.*]] = llvm.getelementptr %[[THREAD]][0]
+//       CHECK:   llvm.load %[[ID]] : !llvm.ptr -> i32
+//       CHECK:   %[[FROM:.*]] = llvm.getelementptr %[[X]]
+//       CHECK:   %[[BITS:.*]] = llvm.ptrtoint %[[FROM]]
+//       CHECK:   %[[HOST:.*]] = llvm.xor %[[BITS]], %{{.*}} : i64
+//       CHECK:   %[[ADDRESS:.*]] = llvm.inttoptr %[[HOST]]
+//       CHECK:   llvm.load %[[ADDRESS]]
+//       CHECK:   llvm.call @shardrt_emulated_barrier(%[[THREAD]],
+//   CHECK-NOT:   nvvm
+// 256 bytes of shared memory; threads meet.
+//       CHECK: llvm.mlir.global external constant @shardc_kernel_traits(dense<[256, 1]> : tensor<2xi64>)
+//       CHECK: llvm.mlir.global external constant @shardc_kernel_functions()
+//   CHECK-NOT: gpu.module
+
+// CHECKED-LABEL: @__shardc_kernel_shift(
+//       CHECKED:   %[[HOST:.*]] = llvm.call @shardrt_emulated_global(
+//       CHECKED:   llvm.load %[[HOST]]
+//       CHECKED:   llvm.call @shardrt_emulated_shared(
+//       CHECKED:   llvm.store
+module attributes {gpu.container_module} {
+  gpu.module @shardc_kernels {
+    llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<64 x i32>
+    llvm.func @shift(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %from = llvm.getelementptr %x[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %v = llvm.load %from : !llvm.ptr -> i32
+      %to = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+      llvm.store %v, %to : i32, !llvm.ptr<3>
+      nvvm.barrier0
+      llvm.return
+    }
+  }
+}
