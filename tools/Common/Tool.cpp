@@ -226,7 +226,8 @@ static StringRef unknownOp(StringRef message) {
   return {};
 }
 
-/// Why the catalogue has no op of this name, and what to do.
+/// Why the catalogue lacks an op that StableHLO has, and what to do; empty for
+/// names that no version has.
 static StringRef adviceFor(StringRef op) {
   op.consume_front("stablehlo.");
   return StringSwitch<StringRef>(op)
@@ -239,7 +240,7 @@ static StringRef adviceFor(StringRef op) {
              "start and wait are this compiler's to choose; give the op itself")
       .Cases({"einsum", "unary_einsum", "torch_index_select", "cross-replica-sum"},
              "it is of older versions; export with a newer one")
-      .Default("no op of this name is known");
+      .Default("");
 }
 
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
@@ -267,6 +268,8 @@ static Error withModel(StringRef path, ModelOptions &options,
           return failure(); // the next handler prints it
         std::string message = diagnostic.str();
         StringRef op = unknownOp(message);
+        if (adviceFor(op).empty())
+          op = {};
         if (!isUnsupported(message) && !isUnknownDialect(message) && op.empty())
           return failure();
         refused = ExitCode::Unsupported;
