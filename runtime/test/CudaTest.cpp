@@ -60,7 +60,8 @@ protected:
     }
     void *const *allInputs[] = {inputs[0], inputs[1]};
     void *const *allOutputs[] = {outputs[0], outputs[1]};
-    return shardrt_world_run_repeated(world, allInputs, allOutputs, repeat, nullptr);
+    return shardrt_world_run_repeated(world, allInputs, allOutputs, repeat,
+                                      nullptr);
   }
 
   void *library = nullptr;
@@ -100,14 +101,17 @@ TEST_F(Cuda, NoDevice) {
 TEST_F(Cuda, DeviceTooOld) {
   Setting old("FAKE_CUDA_CAPABILITY", "70");
   EXPECT_EQ(create(), SHARDRT_UNSUPPORTED);
-  EXPECT_STREQ(error, "rank 0: CUDA device 'fake 0' is sm_70; kernels are for sm_80 and later");
+  EXPECT_STREQ(
+      error,
+      "rank 0: CUDA device 'fake 0' is sm_70; kernels are for sm_80 and later");
 }
 
 TEST_F(Cuda, ImageForOtherGpus) {
   Setting refuse("FAKE_CUDA_REFUSE", "209");
   EXPECT_EQ(create(), SHARDRT_ARTIFACT);
   EXPECT_STREQ(error,
-               "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) cannot load the "
+               "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
+               "cannot load the "
                "program's kernels, which are for other GPUs or a newer driver: "
                "CUDA_ERROR_NO_BINARY_FOR_GPU; compile it with --arch=sm_90\n"
                "no image for this GPU");

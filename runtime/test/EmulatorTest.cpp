@@ -1,8 +1,8 @@
 //===- EmulatorTest.cpp - Threads of emulated kernels ---------------------===//
 //
-// Kernels here are written by hand, as --spmd-emulate-nvvm writes them, with and
-// without faults. Every schedule must agree on what is right, and a fault must
-// be found in at least those that the test names.
+// Kernels here are written by hand, as --spmd-emulate-nvvm writes them, with
+// and without faults. Every schedule must agree on what is right, and a fault
+// must be found in at least those that the test names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,8 @@ int64_t tagged(const void *host) {
 }
 template <typename T>
 T *global(Thread *thread, int64_t address, int64_t index, bool writes) {
-  auto *at = reinterpret_cast<char *>(address) + index * sizeof(T);
+  auto *at = reinterpret_cast<char *>(address) +
+             index * static_cast<int64_t>(sizeof(T));
   return static_cast<T *>(
       shardrt_emulated_global(thread, at, sizeof(T), writes, "kernel.py:1"));
 }
@@ -45,9 +46,9 @@ std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
   std::iota(buffer.begin(), buffer.end(), 0);
   Allocations allocations;
   allocations.add(reinterpret_cast<uintptr_t>(buffer.data()), count * 4);
-  int64_t arguments[] = {tagged(buffer.data()),
-                         static_cast<int64_t>(
-                             reinterpret_cast<uintptr_t>(buffer.data()))};
+  int64_t arguments[] = {
+      tagged(buffer.data()),
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer.data()))};
   BlockRunner runner;
   runner.schedule = schedule;
   runner.seed = seed;
@@ -91,7 +92,8 @@ template <bool WithBarrier> void reverse(Thread *thread, const int64_t *args) {
 TEST(Emulator, ReversesEachBlock) {
   for (Schedule schedule : schedules) {
     std::string error;
-    std::vector<int32_t> result = run(reverse<true>, schedule, error, 128, 64, 2);
+    std::vector<int32_t> result =
+        run(reverse<true>, schedule, error, 128, 64, 2);
     EXPECT_EQ(error, "");
     for (int32_t i = 0; i < 128; ++i)
       EXPECT_EQ(result[i], i / 64 * 64 + 63 - i % 64);
@@ -131,9 +133,12 @@ void shuffle(Thread *thread, const int64_t *args) {
 TEST(Emulator, ShufflesWithinSegments) {
   std::string error;
   constexpr int32_t segment = 24 << 8; // of 8 lanes
-  auto up = run(shuffle<SHARDRT_SHUFFLE_UP, 1, segment>, Schedule::Random, error);
-  auto down = run(shuffle<SHARDRT_SHUFFLE_DOWN, 3, segment | 31>, Schedule::RunAhead, error);
-  auto idx = run(shuffle<SHARDRT_SHUFFLE_IDX, 5, segment | 31>, Schedule::RoundRobin, error);
+  auto up =
+      run(shuffle<SHARDRT_SHUFFLE_UP, 1, segment>, Schedule::Random, error);
+  auto down = run(shuffle<SHARDRT_SHUFFLE_DOWN, 3, segment | 31>,
+                  Schedule::RunAhead, error);
+  auto idx = run(shuffle<SHARDRT_SHUFFLE_IDX, 5, segment | 31>,
+                 Schedule::RoundRobin, error);
   EXPECT_EQ(error, "");
   for (int32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(up[i], i % 8 == 0 ? -i - 1 : i - 1);
@@ -213,8 +218,9 @@ void barrierInBranch(Thread *thread, const int64_t *) {
 
 TEST(Emulator, FindsBarriersThatDiverge) {
   EXPECT_EVERY_SCHEDULE_SAYS(
-      barrierInBranch, "barriers diverge: thread 0 of block 0 waits at kernel.py:9 "
-                       "(barrier 1), thread 32 of block 0 at kernel.py:10 (barrier 2)");
+      barrierInBranch,
+      "barriers diverge: thread 0 of block 0 waits at kernel.py:9 "
+      "(barrier 1), thread 32 of block 0 at kernel.py:10 (barrier 2)");
 }
 
 void shuffleInBranch(Thread *thread, const int64_t *) {
@@ -235,9 +241,9 @@ void shuffleAndBarrier(Thread *thread, const int64_t *) {
 }
 
 TEST(Emulator, FindsThreadsThatWaitForEachOther) {
-  EXPECT_EVERY_SCHEDULE_SAYS(shuffleAndBarrier,
-                             "threads wait for one another for ever: thread 0 of "
-                             "block 0 in a meeting of its warp at kernel.py:11");
+  EXPECT_EVERY_SCHEDULE_SAYS(
+      shuffleAndBarrier, "threads wait for one another for ever: thread 0 of "
+                         "block 0 in a meeting of its warp at kernel.py:11");
 }
 
 void wrongMask(Thread *thread, const int64_t *) {
@@ -246,7 +252,8 @@ void wrongMask(Thread *thread, const int64_t *) {
 }
 
 TEST(Emulator, FindsALaneOutsideTheMask) {
-  EXPECT_EVERY_SCHEDULE_SAYS(wrongMask, "is not in the mask of lanes that meet");
+  EXPECT_EVERY_SCHEDULE_SAYS(wrongMask,
+                             "is not in the mask of lanes that meet");
 }
 
 void fromOutsideMask(Thread *thread, const int64_t *) {
@@ -273,11 +280,14 @@ void pastShared(Thread *thread, const int64_t *) {
 }
 
 TEST(Emulator, FindsAccessesOutsideBuffers) {
-  EXPECT_EVERY_SCHEDULE_SAYS(pastTheEnd, "thread 63 of block 0 writes 4 bytes "
-                                         "outside all device buffers at kernel.py:1");
-  EXPECT_EVERY_SCHEDULE_SAYS(beforeTheBegin, "reads 4 bytes outside all device buffers");
+  EXPECT_EVERY_SCHEDULE_SAYS(pastTheEnd,
+                             "thread 63 of block 0 writes 4 bytes "
+                             "outside all device buffers at kernel.py:1");
+  EXPECT_EVERY_SCHEDULE_SAYS(beforeTheBegin,
+                             "reads 4 bytes outside all device buffers");
   EXPECT_EVERY_SCHEDULE_SAYS(hostAddress, "reads memory of the host");
-  EXPECT_EVERY_SCHEDULE_SAYS(pastShared, "writes 4 bytes at 256 of 256 of shared memory");
+  EXPECT_EVERY_SCHEDULE_SAYS(pastShared,
+                             "writes 4 bytes at 256 of 256 of shared memory");
 }
 
 /// What nobody wrote is no number that a result could hide.
@@ -288,7 +298,8 @@ void readsUnwritten(Thread *thread, const int64_t *args) {
 
 TEST(Emulator, PoisonsSharedMemory) {
   std::string error;
-  std::vector<int32_t> result = run(readsUnwritten, Schedule::RoundRobin, error);
+  std::vector<int32_t> result =
+      run(readsUnwritten, Schedule::RoundRobin, error);
   EXPECT_EQ(result[5], -1);
 }
 

@@ -21,17 +21,18 @@ enum class DeviceImageKind { Ptx, Cubin, Fatbin };
 /// Code for GPUs.
 struct DeviceImage {
   std::string bytes;
-  std::string archs;  ///< what it is for: "sm_80,sm_90a"
-  bool isPtx = false; ///< text, where a fatbin was asked for and no tool is there
+  std::string archs; ///< what it is for: "sm_80,sm_90a"
+  bool isPtx =
+      false; ///< text, where a fatbin was asked for and no tool is there
 };
 
 /// Checks "sm_80,sm_90a"; empty where nothing is wrong, else a message.
 std::string checkGpuArchs(llvm::StringRef archs);
 
-/// Makes an image of `gpu.module @shardc_kernels`, which holds the NVVM dialect,
-/// for `archs` (empty: sm_80). A cubin and PTX are for one of them. Diagnostics
-/// on the module: an arch that is none, a cubin without ptxas, what ptxas says,
-/// functions of libdevice where that is not found.
+/// Makes an image of `gpu.module @shardc_kernels`, which holds the NVVM
+/// dialect, for `archs` (empty: sm_80). A cubin and PTX are for one of them.
+/// Diagnostics on the module: an arch that is none, a cubin without ptxas, what
+/// ptxas says, functions of libdevice where that is not found.
 mlir::FailureOr<DeviceImage> emitDeviceImage(mlir::ModuleOp module,
                                              llvm::StringRef archs,
                                              DeviceImageKind kind);

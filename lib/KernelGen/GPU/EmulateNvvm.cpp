@@ -5,12 +5,12 @@
 // meet.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/KernelGen/GPU.h"
-#include "shardc/Support/UserLocation.h"
-#include "shardrt/Emulated.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "shardc/KernelGen/GPU.h"
+#include "shardc/Support/UserLocation.h"
+#include "shardrt/Emulated.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -56,7 +56,8 @@ private:
     return LLVM::LoadOp::create(b, loc, type, slot);
   }
   Value constant(OpBuilder &b, Location loc, Type type, int64_t number) {
-    return LLVM::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, number));
+    return LLVM::ConstantOp::create(b, loc, type,
+                                    b.getIntegerAttr(type, number));
   }
   /// Word number `word` of the thread's room for fragments.
   Value scratchAt(OpBuilder &b, Location loc, int64_t word) {
@@ -126,8 +127,9 @@ LLVM::CallOp Emulation::callHost(OpBuilder &b, Location loc, StringRef name,
         type = ptr;
     Type returned =
         result ? result : LLVM::LLVMVoidType::get(module.getContext());
-    function = LLVM::LLVMFuncOp::create(
-        top, module.getLoc(), name, LLVM::LLVMFunctionType::get(returned, types));
+    function =
+        LLVM::LLVMFuncOp::create(top, module.getLoc(), name,
+                                 LLVM::LLVMFunctionType::get(returned, types));
   }
   return LLVM::CallOp::create(b, loc, function, arguments);
 }
@@ -139,11 +141,11 @@ LLVM::CallOp Emulation::callHost(OpBuilder &b, Location loc, StringRef name,
 /// Names of libdevice that libm has under the rest of the name.
 static bool isInLibm(StringRef name) {
   static const llvm::StringSet<> both = {
-      "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh",
-      "cbrt",  "ceil",  "cos",   "cosh",  "erf",   "erfc",  "exp",
-      "exp2",  "expm1", "fabs",  "floor", "fmod",  "log",   "log10",
-      "log1p", "log2",  "pow",   "round", "rint",  "sin",   "sinh",
-      "sqrt",  "tan",   "tanh",  "trunc", "fma",   "copysign"};
+      "acos",  "acosh", "asin", "asinh", "atan", "atan2",   "atanh",
+      "cbrt",  "ceil",  "cos",  "cosh",  "erf",  "erfc",    "exp",
+      "exp2",  "expm1", "fabs", "floor", "fmod", "log",     "log10",
+      "log1p", "log2",  "pow",  "round", "rint", "sin",     "sinh",
+      "sqrt",  "tan",   "tanh", "trunc", "fma",  "copysign"};
   if (both.contains(name))
     return true;
   return name.consume_back("f") && both.contains(name);
@@ -204,8 +206,8 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
     return success();
   }
   Value bits = LLVM::PtrToIntOp::create(b, loc, i64, address.get());
-  Value host = LLVM::XOrOp::create(
-      b, loc, bits, constant(b, loc, i64, SHARDRT_EMULATED_TAG));
+  Value host = LLVM::XOrOp::create(b, loc, bits,
+                                   constant(b, loc, i64, SHARDRT_EMULATED_TAG));
   address.set(LLVM::IntToPtrOp::create(b, loc, ptr, host));
   return success();
 }
@@ -223,7 +225,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   };
   using Thread = shardrt_emulated_thread;
   size_t tid = offsetof(Thread, thread), bid = offsetof(Thread, block);
-  size_t ntid = offsetof(Thread, block_dim), nctaid = offsetof(Thread, grid_dim);
+  size_t ntid = offsetof(Thread, block_dim),
+         nctaid = offsetof(Thread, grid_dim);
 #define SHARDC_IDENTIFIER(OP, BASE, DIM)                                       \
   if (isa<NVVM::OP>(op))                                                       \
     return identifier(BASE, DIM);
@@ -264,12 +267,11 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     Value value = shuffle.getVal();
     if (type != i32)
       value = LLVM::BitcastOp::create(b, loc, i32, value);
-    int64_t kind = shuffle.getKind() == NVVM::ShflKind::idx ? SHARDRT_SHUFFLE_IDX
-                   : shuffle.getKind() == NVVM::ShflKind::up
-                       ? SHARDRT_SHUFFLE_UP
-                   : shuffle.getKind() == NVVM::ShflKind::down
-                       ? SHARDRT_SHUFFLE_DOWN
-                       : SHARDRT_SHUFFLE_BFLY;
+    int64_t kind =
+        shuffle.getKind() == NVVM::ShflKind::idx    ? SHARDRT_SHUFFLE_IDX
+        : shuffle.getKind() == NVVM::ShflKind::up   ? SHARDRT_SHUFFLE_UP
+        : shuffle.getKind() == NVVM::ShflKind::down ? SHARDRT_SHUFFLE_DOWN
+                                                    : SHARDRT_SHUFFLE_BFLY;
     Value both =
         callHost(b, loc, "shardrt_emulated_shuffle", i64,
                  {thread, shuffle.getThreadMask(), value, shuffle.getOffset(),
@@ -286,7 +288,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     Value valid = LLVM::TruncOp::create(b, loc, b.getI1Type(), high);
     Value pair = LLVM::PoisonOp::create(b, loc, both32);
     pair = LLVM::InsertValueOp::create(b, loc, pair, got, ArrayRef<int64_t>{0});
-    return replace(LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
+    return replace(
+        LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
   }
   if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_MEETS;
@@ -309,7 +312,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     bool isF16 = type == NVVM::MMATypes::f16;
     if ((!isF16 && type != NVVM::MMATypes::bf16) || shape.getM() != 16 ||
         shape.getN() != 8 || shape.getK() != 16 ||
-        product.getOperandA().size() != 4 || product.getOperandB().size() != 2 ||
+        product.getOperandA().size() != 4 ||
+        product.getOperandB().size() != 2 ||
         product.getOperandC().size() != 4 ||
         !product.getOperandC()[0].getType().isF32())
       return op->emitOpError() << "is not known to the emulator; expected "
@@ -317,7 +321,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     for (auto [i, word] : llvm::enumerate(op->getOperands()))
       LLVM::StoreOp::create(b, loc, word, scratchAt(b, loc, 4 + i));
     callHost(b, loc, "shardrt_emulated_mma", {},
-             {thread, constant(b, loc, i32, isF16 ? SHARDRT_MMA_F16 : SHARDRT_MMA_BF16),
+             {thread,
+              constant(b, loc, i32, isF16 ? SHARDRT_MMA_F16 : SHARDRT_MMA_BF16),
               scratchAt(b, loc, 4), scratch, constant(b, loc, i32, places++),
               where(b, loc)});
     return replace(readWords(b, loc, op->getResult(0).getType(), 4));
@@ -325,8 +330,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
   if (auto store = dyn_cast<LLVM::StoreOp>(op))
-    return rewriteAccess(op, store.getAddrMutable(),
-                         store.getValue().getType(), true);
+    return rewriteAccess(op, store.getAddrMutable(), store.getValue().getType(),
+                         true);
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
     return rewriteAccess(op, atomic.getPtrMutable(), atomic.getVal().getType(),
                          true);
@@ -377,8 +382,9 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   Value packed = entry.insertArgument(1u, ptr, loc);
   OpBuilder b(&entry, entry.begin());
   for (unsigned i = 0; i < count; ++i) {
-    Value slot = LLVM::GEPOp::create(
-        b, loc, ptr, i64, packed, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value slot =
+        LLVM::GEPOp::create(b, loc, ptr, i64, packed,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     BlockArgument argument = entry.getArgument(2 + i);
     // Found again below: these loads are the host's own.
     auto load = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
@@ -387,8 +393,8 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   scratch = LLVM::AllocaOp::create(b, loc, ptr, i32, constant(b, loc, i64, 14));
   Operation *firstOwn = &*b.getInsertionPoint();
   entry.eraseArguments(2, count);
-  copy.setFunctionType(LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(ctx), {ptr, ptr}));
+  copy.setFunctionType(
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), {ptr, ptr}));
   copy.removeArgAttrsAttr();
 
   SmallVector<Operation *> ops;
@@ -425,13 +431,12 @@ LogicalResult Emulation::placeShared() {
       return global.emitOpError()
              << "is in memory space " << global.getAddrSpace()
              << "; the emulator knows shared variables alone";
-    int64_t alignment = std::max<uint64_t>(
-        global.getAlignment().value_or(16),
-        layout.getTypeABIAlignment(global.getGlobalType()));
+    int64_t alignment =
+        std::max<uint64_t>(global.getAlignment().value_or(16),
+                           layout.getTypeABIAlignment(global.getGlobalType()));
     sharedBytes = llvm::alignTo(sharedBytes, alignment);
     shared[global.getSymName()] = sharedBytes;
-    sharedBytes +=
-        layout.getTypeSize(global.getGlobalType()).getFixedValue();
+    sharedBytes += layout.getTypeSize(global.getGlobalType()).getFixedValue();
   }
   return success();
 }

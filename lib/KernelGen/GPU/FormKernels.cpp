@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Launch.h"
-#include "shardc/KernelGen/Common.h"
-#include "shardc/KernelGen/GPU.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/KernelGen/Common.h"
+#include "shardc/KernelGen/GPU.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -103,14 +103,14 @@ static SmallVector<Value> reduceInThread(OpBuilder &b, Location loc,
     return emitter.body(current);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto loop = scf::ForOp::create(b, loc, zero, sizes[dims.front()], one,
-                                 current);
+  auto loop =
+      scf::ForOp::create(b, loc, zero, sizes[dims.front()], one, current);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   emitter.at()[dims.front()] = loop.getInductionVar();
-  SmallVector<Value> next = reduceInThread(
-      b, loc, emitter, dims.drop_front(), sizes,
-      llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+  SmallVector<Value> next =
+      reduceInThread(b, loc, emitter, dims.drop_front(), sizes,
+                     llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(b, loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
@@ -136,12 +136,10 @@ static void launchPoints(linalg::GenericOp op) {
   Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
 
   gpu::LaunchOp launch = beginLaunch(b, loc, blocks, threads);
-  Value first =
-      arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
-  Value index =
-      arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
-  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                       index, total);
+  Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
+  Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
+  Value inside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, total);
   auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
 
@@ -155,8 +153,7 @@ static void launchPoints(linalg::GenericOp op) {
   }
   SmallVector<Value> results =
       reduceInThread(b, loc, emitter, reductions, dims.sizes, current);
-  for (auto [output, value] :
-       llvm::zip_equal(op.getDpsInitsMutable(), results))
+  for (auto [output, value] : llvm::zip_equal(op.getDpsInitsMutable(), results))
     emitter.storeOutput(output, value);
 }
 
@@ -199,8 +196,8 @@ static Value combine(OpBuilder &b, Operation *combiner, Value left,
   return copy->getResult(0);
 }
 
-/// Combines `value` over the lanes of a warp, into its first lane at least. Only
-/// `lanes` of them (a power of two) have something to say.
+/// Combines `value` over the lanes of a warp, into its first lane at least.
+/// Only `lanes` of them (a power of two) have something to say.
 static Value combineInWarp(OpBuilder &b, Location loc, Operation *combiner,
                            Value value, int64_t lanes) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
@@ -223,8 +220,8 @@ static void launchReductions(linalg::GenericOp op) {
   Value elements = dims.count(b, loc, dims.reductions);
   gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
   // One element a warp (a thread, where shuffles do not take the type).
-  auto shared = gpu::AddressSpaceAttr::get(b.getContext(),
-                                           gpu::AddressSpace::Workgroup);
+  auto shared =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   SmallVector<Value> areas;
   SmallVector<bool> shuffles;
   for (Operation *combiner : combiners) {
@@ -243,16 +240,16 @@ static void launchReductions(linalg::GenericOp op) {
   dims.place(b, loc, emitter, dims.parallel, launch.getBlockIds().x);
   SmallVector<Value> neutral;
   for (Operation *combiner : combiners)
-    neutral.push_back(arith::ConstantOp::create(
-        b, loc, *arith::getNeutralElement(combiner)));
+    neutral.push_back(
+        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
   auto loop =
       scf::ForOp::create(b, loc, thread, elements, index(kBlock), neutral);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     dims.place(b, loc, emitter, dims.reductions, loop.getInductionVar());
-    SmallVector<Value> next = emitter.body(
-        llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+    SmallVector<Value> next =
+        emitter.body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
     scf::YieldOp::create(b, loc, next);
   }
   SmallVector<Value> values = llvm::to_vector_of<Value>(loop.getResults());
@@ -262,8 +259,8 @@ static void launchReductions(linalg::GenericOp op) {
   // What each warp (thread) has goes to the block's memory.
   Value lane = arith::RemUIOp::create(b, loc, thread, index(kWarp));
   Value warp = arith::DivUIOp::create(b, loc, thread, index(kWarp));
-  Value isFirstLane = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                            lane, index(0));
+  Value isFirstLane =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
   for (auto [i, combiner] : llvm::enumerate(combiners)) {
     if (!shuffles[i]) {
       memref::StoreOp::create(b, loc, values[i], areas[i], thread);
@@ -282,7 +279,8 @@ static void launchReductions(linalg::GenericOp op) {
       if (shuffles[i])
         continue;
       any = true;
-      auto step = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::ult, half), false);
+      auto step = scf::IfOp::create(
+          b, loc, isThread(arith::CmpIPredicate::ult, half), false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(step.thenBlock());
       Value other = arith::AddIOp::create(b, loc, thread, index(half));
@@ -294,7 +292,8 @@ static void launchReductions(linalg::GenericOp op) {
     if (any)
       gpu::BarrierOp::create(b, loc);
   }
-  auto last = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::ult, kWarp), false);
+  auto last = scf::IfOp::create(
+      b, loc, isThread(arith::CmpIPredicate::ult, kWarp), false);
   b.setInsertionPointToStart(last.thenBlock());
   constexpr int64_t warps = kBlock / kWarp;
   for (auto [i, combiner] : llvm::enumerate(combiners)) {
@@ -306,7 +305,8 @@ static void launchReductions(linalg::GenericOp op) {
     values[i] = memref::LoadOp::create(b, loc, areas[i], some);
     values[i] = combineInWarp(b, loc, combiner, values[i], warps);
   }
-  auto first = scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::eq, 0), false);
+  auto first =
+      scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::eq, 0), false);
   b.setInsertionPointToStart(first.thenBlock());
   for (auto [output, combiner, value] :
        llvm::zip_equal(op.getDpsInitsMutable(), combiners, values)) {
@@ -422,8 +422,9 @@ static SmallVector<scf::ForOp> independentLoops(ArrayRef<scf::ForOp> nest) {
           {store.getMemRef(), llvm::to_vector_of<Value>(store.getIndices())});
       stored.insert(rootOf(store.getMemRef()));
     } else {
-      known &= llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) &&
-               llvm::none_of(op->getResultTypes(), llvm::IsaPred<MemRefType>);
+      known &=
+          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) &&
+          llvm::none_of(op->getResultTypes(), llvm::IsaPred<MemRefType>);
     }
   });
   // What is passed around may be the same buffer under another name.
@@ -442,12 +443,12 @@ static SmallVector<scf::ForOp> independentLoops(ArrayRef<scf::ForOp> nest) {
             return access.memref == all.front().memref;
           }))
         return false;
-      return llvm::any_of(
-          llvm::seq<size_t>(0, all.front().at.size()), [&](size_t dim) {
-            return llvm::all_of(all, [&](const Access &access) {
-              return access.at[dim] == loop.getInductionVar();
-            });
-          });
+      return llvm::any_of(llvm::seq<size_t>(0, all.front().at.size()),
+                          [&](size_t dim) {
+                            return llvm::all_of(all, [&](const Access &access) {
+                              return access.at[dim] == loop.getInductionVar();
+                            });
+                          });
     });
     if (independent)
       found.push_back(loop);
@@ -481,8 +482,8 @@ static void launchAlgorithm(Operation *op) {
   gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
   Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
   Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
-  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                       index, total);
+  Value inside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, total);
   auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
   SmallVector<Value> at(loops.size());

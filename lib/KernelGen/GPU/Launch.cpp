@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace shardc;
 
 gpu::LaunchOp gpukernels::beginLaunch(OpBuilder &b, Location loc, Value blocks,
-                                 int64_t threads) {
+                                      int64_t threads) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   Value block = arith::ConstantIndexOp::create(b, loc, threads);
   auto launch =
@@ -23,4 +23,3 @@ Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {
     result = arith::MulIOp::create(b, loc, result, value);
   return result;
 }
-

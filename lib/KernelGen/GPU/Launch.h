@@ -2,10 +2,10 @@
 #ifndef SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H
 #define SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H
 
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace shardc::gpukernels {
@@ -46,9 +46,9 @@ public:
       if (!isa<MemRefType>(input->get().getType()))
         map.map(argument, input->get());
       else
-        map.map(argument, memref::LoadOp::create(b, loc, input->get(),
-                                                 subscripts(*input))
-                              .getResult());
+        map.map(argument,
+                memref::LoadOp::create(b, loc, input->get(), subscripts(*input))
+                    .getResult());
     }
     for (auto [argument, value] :
          llvm::zip_equal(op.getRegionOutputArgs(), current))
@@ -85,8 +85,8 @@ private:
 struct Dims {
   SmallVector<Value> sizes;
   SmallVector<unsigned> parallel, reductions;
-  /// Points of the parallel dims, and elements of one result; dynamic where they
-  /// are not known.
+  /// Points of the parallel dims, and elements of one result; dynamic where
+  /// they are not known.
   int64_t points = 1, elements = 1;
 
   Dims(OpBuilder &b, linalg::GenericOp op) {
@@ -112,8 +112,8 @@ struct Dims {
       extents.push_back(sizes[dim]);
     return product(b, loc, extents);
   }
-  /// Sets the point of `emitter` along `dims` from `index`, which counts them in
-  /// row-major order: neighbours in a warp read neighbours in memory.
+  /// Sets the point of `emitter` along `dims` from `index`, which counts them
+  /// in row-major order: neighbours in a warp read neighbours in memory.
   void place(OpBuilder &b, Location loc, PointEmitter &emitter,
              ArrayRef<unsigned> dims, Value index) const {
     for (unsigned i = dims.size(); i-- > 0;) {

@@ -3,8 +3,6 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/KernelGen/GPU.h"
-#include "shardc/KernelGen/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -29,6 +27,8 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/KernelGen/GPU.h"
+#include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;
 

@@ -6,23 +6,24 @@
 // comes to shared memory through the indexing maps, so that a convolution reads
 // its windows in place and no layout is special; edges are zeros.
 //
-// A block of four warps makes 64 x 64 results, a warp 32 x 32 of these in two by
-// four fragments of mma.m16n8k16.
+// A block of four warps makes 64 x 64 results, a warp 32 x 32 of these in two
+// by four fragments of mma.m16n8k16.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch.h"
-#include "shardc/KernelGen/Common.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/KernelGen/Common.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-static constexpr int64_t kTile = 64;   // rows and columns of a block
-static constexpr int64_t kDepth = 32;  // of one step
-static constexpr int64_t kStride = 40; // of a row in shared memory: no conflicts
+static constexpr int64_t kTile = 64;  // rows and columns of a block
+static constexpr int64_t kDepth = 32; // of one step
+static constexpr int64_t kStride =
+    40; // of a row in shared memory: no conflicts
 static constexpr int64_t kThreads = 128;
 static constexpr int64_t kWarpTile = 32;
 /// Below these the fragments would be mostly zeros.
@@ -141,7 +142,8 @@ private:
   }
   /// `value` computed again, from its operand's element at the emitter's point.
   Value element16(Value value, OpOperand &operand);
-  /// Brings a tile of `operand` to `tile`: line by depth, from (`line`, `from`).
+  /// Brings a tile of `operand` to `tile`: line by depth, from (`line`,
+  /// `from`).
   void bring(OpOperand &operand, Value value, ArrayRef<unsigned> lines,
              Value line, Value numLines, Value from, Value tile);
   /// Fragments of the 16 x 16 part of `tile` at (`line`, `at`), or of 8 x 16.
@@ -178,8 +180,8 @@ Value ProductEmitter::element16(Value value, OpOperand &operand) {
 }
 
 void ProductEmitter::bring(OpOperand &operand, Value value,
-                           ArrayRef<unsigned> lines, Value line,
-                           Value numLines, Value from, Value tile) {
+                           ArrayRef<unsigned> lines, Value line, Value numLines,
+                           Value from, Value tile) {
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   Value first = index(0);
   auto loop = scf::ForOp::create(b, loc, thread, index(kTile * kDepth),
@@ -211,8 +213,8 @@ SmallVector<Value> ProductEmitter::fragment(Value tile, Value line, int64_t at,
   Value offset = add(mul(row, kStride * 2), mul(column, 2));
   Type ptr = LLVM::LLVMPointerType::get(b.getContext(), 3);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, tile);
-  Value address = arith::IndexCastOp::create(b, loc, b.getI64Type(),
-                                             add(base, offset));
+  Value address =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), add(base, offset));
   Value pointer = LLVM::IntToPtrOp::create(b, loc, ptr, address);
   int64_t count = wide ? 4 : 2;
   SmallVector<Type> words(count, i32);
@@ -267,8 +269,7 @@ void ProductEmitter::store(ArrayRef<Value> sums, Value row, Value column) {
     dims.place(b, loc, emitter, product.rows, atRow);
     dims.place(b, loc, emitter, product.columns, atColumn);
     Value start = emitter.loadOutput(output);
-    emitter.storeOutput(output,
-                        arith::AddFOp::create(b, loc, start, sums[i]));
+    emitter.storeOutput(output, arith::AddFOp::create(b, loc, start, sums[i]));
   }
 }
 
@@ -282,8 +283,8 @@ void ProductEmitter::emit() {
   Value columnTiles = arith::CeilDivUIOp::create(b, loc, columns, tile);
   Value blocks = gpukernels::product(b, loc, {rowTiles, columnTiles, batch});
   gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kThreads);
-  auto shared = gpu::AddressSpaceAttr::get(b.getContext(),
-                                           gpu::AddressSpace::Workgroup);
+  auto shared =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto area = MemRefType::get({kTile, kStride}, element,
                               MemRefLayoutAttrInterface(), shared);
   Value leftTile = launch.addWorkgroupAttribution(area, loc);
@@ -320,7 +321,8 @@ void ProductEmitter::emit() {
     for (int64_t at = 0; at < kDepth; at += 16) {
       SmallVector<SmallVector<Value>> lefts, rights;
       for (int64_t i = 0; i < high; ++i)
-        lefts.push_back(fragment(leftTile, add(warpRow, index(16 * i)), at, true));
+        lefts.push_back(
+            fragment(leftTile, add(warpRow, index(16 * i)), at, true));
       for (int64_t j = 0; j < wide; ++j)
         rights.push_back(
             fragment(rightTile, add(warpColumn, index(8 * j)), at, false));

@@ -199,16 +199,14 @@ int staged::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
                        const void *src, void *dst) {
   const SitePlan *plan = nullptr;
   int64_t bytes = 0;
-  if (ctx.comm->status() ||
-      !(plan = findPlan(ctx, site, SiteKind::GatherRows)))
+  if (ctx.comm->status() || !(plan = findPlan(ctx, site, SiteKind::GatherRows)))
     return ctx.comm->status();
   if ((bytes = rowBytes(ctx, site, handle)) < 0)
     return shardrt::gatherRows(ctx, site, handle, nullptr, nullptr);
   HostCopy from(ctx, plan->srcBytes), to(ctx, bytes);
   if (!to.get() || !from.from(src))
     return ctx.comm->status();
-  int status =
-      shardrt::gatherRows(ctx, site, handle, from.get(), to.get());
+  int status = shardrt::gatherRows(ctx, site, handle, from.get(), to.get());
   return status || to.to(dst) ? status : ctx.comm->status();
 }
 
@@ -224,7 +222,6 @@ int staged::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
   HostCopy from(ctx, bytes), to(ctx, plan->srcBytes);
   if (!from.from(updates) || !to.from(dst))
     return ctx.comm->status();
-  int status =
-      shardrt::scatterRows(ctx, site, handle, from.get(), to.get());
+  int status = shardrt::scatterRows(ctx, site, handle, from.get(), to.get());
   return status || to.to(dst) ? status : ctx.comm->status();
 }

@@ -19,8 +19,8 @@
 
 namespace shardrt {
 
-/// The kernels of a program, as its artifact holds them. What it points to lives
-/// as long as the artifact is loaded.
+/// The kernels of a program, as its artifact holds them. What it points to
+/// lives as long as the artifact is loaded.
 struct DeviceCode {
   struct Kernel {
     int64_t threads = 0; ///< of a block
@@ -33,7 +33,8 @@ struct DeviceCode {
   int64_t imageBytes = 0;
   // For the emulated device.
   const shardrt_emulated_kernel *functions = nullptr;
-  const int64_t *traits = nullptr; ///< per kernel: bytes of shared memory, flags
+  const int64_t *traits =
+      nullptr; ///< per kernel: bytes of shared memory, flags
 
   /// `kernel 'points_3' (model.py:12)`.
   std::string describe(int64_t kernel) const;
@@ -115,7 +116,7 @@ private:
   int64_t arenaBytes = 0;
   std::map<void *, int64_t> live;
   std::multimap<int64_t, void *> idle; ///< by size
-  std::vector<Place> places;           ///< arguments, results, in order of calls
+  std::vector<Place> places; ///< arguments, results, in order of calls
   size_t nextPlace = 0;
   bool isFirst = true, isLast = true;
   std::map<const void *, void *> constants;

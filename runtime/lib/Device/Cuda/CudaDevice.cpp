@@ -35,10 +35,13 @@ private:
   bool check(Result result, const std::string &what);
   /// Makes the context the calling thread's: a rank is one thread, but not the
   /// one that made its device.
-  bool enter() { return check(driver.ctxSetCurrent(context), "entering its context"); }
+  bool enter() {
+    return check(driver.ctxSetCurrent(context), "entering its context");
+  }
   bool load();
   std::string lastKernel() const {
-    return last < 0 ? std::string() : " (last launch: " + code.describe(last) + ")";
+    return last < 0 ? std::string()
+                    : " (last launch: " + code.describe(last) + ")";
   }
 
   const Driver &driver;
@@ -63,8 +66,8 @@ bool CudaDevice::check(Result result, const std::string &what) {
   if (result == success)
     return true;
   return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_REFUSED,
-              "CUDA device '" + name + "': " + what + " failed: " +
-                  driver.nameOf(result) + lastKernel());
+              "CUDA device '" + name + "': " + what +
+                  " failed: " + driver.nameOf(result) + lastKernel());
 }
 
 CudaDevice::~CudaDevice() {
@@ -88,36 +91,49 @@ bool CudaDevice::open(int ordinal) {
   if (driver.deviceGetName(text, sizeof(text), device) == success && *text)
     name = text;
   int major = 0, minor = 0;
-  if (!check(driver.deviceGetAttribute(&major, capabilityMajor, device), "asking for its capability") ||
-      !check(driver.deviceGetAttribute(&minor, capabilityMinor, device), "asking for its capability"))
+  if (!check(driver.deviceGetAttribute(&major, capabilityMajor, device),
+             "asking for its capability") ||
+      !check(driver.deviceGetAttribute(&minor, capabilityMinor, device),
+             "asking for its capability"))
     return false;
   capability = 10 * major + minor;
   if (capability < 80)
-    return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name + "' is sm_" + std::to_string(capability) +
+    return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name + "' is sm_" +
+                                         std::to_string(capability) +
                                          "; kernels are for sm_80 and later");
-  return check(driver.primaryCtxRetain(&context, device), "making its context") && enter() &&
-         check(driver.streamCreate(&stream, streamNonBlocking), "making a stream") && load();
+  return check(driver.primaryCtxRetain(&context, device),
+               "making its context") &&
+         enter() &&
+         check(driver.streamCreate(&stream, streamNonBlocking),
+               "making a stream") &&
+         load();
 }
 
 bool CudaDevice::load() {
   char log[4096] = "";
   int options[] = {jitErrorLog, jitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
-  Result result = driver.moduleLoadDataEx(&module, code.image, 2, options, values);
+  Result result =
+      driver.moduleLoadDataEx(&module, code.image, 2, options, values);
   if (result == success)
     return true;
   module = nullptr;
-  std::string text = "CUDA device '" + name + "' (sm_" + std::to_string(capability) + ", driver for CUDA " +
+  std::string text = "CUDA device '" + name + "' (sm_" +
+                     std::to_string(capability) + ", driver for CUDA " +
                      driver.version() + ") ";
-  if (result == noBinaryForGpu || result == unsupportedPtxVersion || result == invalidPtx)
-    text += "cannot load the program's kernels, which are for other GPUs or a newer driver: " +
-            driver.nameOf(result) + "; compile it with --arch=sm_" + std::to_string(capability);
+  if (result == noBinaryForGpu || result == unsupportedPtxVersion ||
+      result == invalidPtx)
+    text += "cannot load the program's kernels, which are for other GPUs or a "
+            "newer driver: " +
+            driver.nameOf(result) + "; compile it with --arch=sm_" +
+            std::to_string(capability);
   else
     text += "cannot load the program's kernels: " + driver.nameOf(result);
   log[sizeof(log) - 1] = '\0';
   if (*log)
     text += "\n" + std::string(log);
-  return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_ARTIFACT, std::move(text));
+  return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_ARTIFACT,
+              std::move(text));
 }
 
 void *CudaDevice::allocate(int64_t bytes) {
@@ -141,51 +157,66 @@ void CudaDevice::release(void *memory) {
 bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
   // The host's memory may go away when this returns.
   return enter() &&
-         check(driver.memcpyHtoDAsync(toDevice(to), host, static_cast<size_t>(bytes), stream), "copying to it") &&
+         check(driver.memcpyHtoDAsync(toDevice(to), host,
+                                      static_cast<size_t>(bytes), stream),
+               "copying to it") &&
          finish();
 }
 
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
   return enter() &&
-         check(driver.memcpyDtoHAsync(host, toDevice(from), static_cast<size_t>(bytes), stream), "copying from it") &&
+         check(driver.memcpyDtoHAsync(host, toDevice(from),
+                                      static_cast<size_t>(bytes), stream),
+               "copying from it") &&
          finish();
 }
 
 bool CudaDevice::finish() {
-  return enter() && check(driver.streamSynchronize(stream), "waiting for its work");
+  return enter() &&
+         check(driver.streamSynchronize(stream), "waiting for its work");
 }
 
-bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3], const int64_t *arguments, int64_t count) {
+bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
+                        const int64_t *arguments, int64_t count) {
   if (!enter())
     return false;
   for (int i = 0; i < 3; ++i)
     if (int64_t limit = i == 0 ? INT_MAX : 65535; grid[i] > limit)
-      return fail(SHARDRT_USAGE, code.describe(kernel) + ": a grid of " + std::to_string(grid[i]) +
-                                     " blocks, at most " + std::to_string(limit) + " are possible");
+      return fail(SHARDRT_USAGE, code.describe(kernel) + ": a grid of " +
+                                     std::to_string(grid[i]) +
+                                     " blocks, at most " +
+                                     std::to_string(limit) + " are possible");
   FunctionHandle &function = functions[kernel];
-  if (!function && !check(driver.moduleGetFunction(&function, module, code.kernels[kernel].name),
+  if (!function && !check(driver.moduleGetFunction(&function, module,
+                                                   code.kernels[kernel].name),
                           "finding " + code.describe(kernel)))
     return false;
   // All arguments take 8 bytes, so that they are one struct.
   size_t bytes = static_cast<size_t>(count) * sizeof(int64_t);
-  void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize, &bytes, paramEnd};
+  void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize,
+                   &bytes, paramEnd};
   last = kernel;
-  return check(driver.launchKernel(function, static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
-                                   static_cast<unsigned>(grid[2]),
-                                   static_cast<unsigned>(code.kernels[kernel].threads), 1, 1, 0, stream,
-                                   nullptr, extra),
-               "launching " + code.describe(kernel));
+  return check(
+      driver.launchKernel(function, static_cast<unsigned>(grid[0]),
+                          static_cast<unsigned>(grid[1]),
+                          static_cast<unsigned>(grid[2]),
+                          static_cast<unsigned>(code.kernels[kernel].threads),
+                          1, 1, 0, stream, nullptr, extra),
+      "launching " + code.describe(kernel));
 }
 
-std::unique_ptr<Device> shardrt::openCudaDevice(const DeviceCode &code, int64_t rank, int64_t,
-                                                int &status, std::string &error) {
+std::unique_ptr<Device> shardrt::openCudaDevice(const DeviceCode &code,
+                                                int64_t rank, int64_t,
+                                                int &status,
+                                                std::string &error) {
   const Driver *driver = openDriver(error);
   if (!driver) {
     status = SHARDRT_UNSUPPORTED;
     return nullptr;
   }
   int count = 0;
-  if (Result result = driver->deviceGetCount(&count); result != success || count < 1) {
+  if (Result result = driver->deviceGetCount(&count);
+      result != success || count < 1) {
     status = SHARDRT_UNSUPPORTED;
     error = "no CUDA device: the driver finds none";
     return nullptr;

@@ -17,7 +17,8 @@ std::string Driver::version() const {
   int number = 0;
   if (driverGetVersion(&number) != success)
     return "unknown";
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+  return std::to_string(number / 1000) + "." +
+         std::to_string(number % 1000 / 10);
 }
 
 namespace {
@@ -39,17 +40,19 @@ Opened::Opened() {
     return;
   }
 #define SHARDRT_CUDA_LOAD(SYMBOL, NAME, ARGUMENTS)                             \
-  driver.NAME = reinterpret_cast<Result(*) ARGUMENTS>(dlsym(library, #SYMBOL));          \
+  driver.NAME =                                                                \
+      reinterpret_cast<Result(*) ARGUMENTS>(dlsym(library, #SYMBOL));          \
   if (!driver.NAME && error.empty())                                           \
-    error = std::string("the CUDA driver ") + path + " has no " #SYMBOL        \
-            ": it is too old";
+    error = std::string("the CUDA driver ") + path +                           \
+            " has no " #SYMBOL ": it is too old";
   SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_LOAD)
 #undef SHARDRT_CUDA_LOAD
   if (!error.empty())
     return;
   if (Result result = driver.init(0); result != success)
-    error = result == noDevice ? "no CUDA device: the driver finds none"
-                               : "the CUDA driver does not start: " + driver.nameOf(result);
+    error = result == noDevice
+                ? "no CUDA device: the driver finds none"
+                : "the CUDA driver does not start: " + driver.nameOf(result);
 }
 
 const Driver *shardrt::cuda::openDriver(std::string &error) {

@@ -27,8 +27,9 @@ constexpr Result noDevice = 100;
 constexpr Result noBinaryForGpu = 209;
 constexpr Result invalidPtx = 218;
 constexpr Result unsupportedPtxVersion = 222;
-constexpr int capabilityMajor = 75, capabilityMinor = 76; ///< CUdevice_attribute
-constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;      ///< CUjit_option
+constexpr int capabilityMajor = 75,
+              capabilityMinor = 76;                  ///< CUdevice_attribute
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6; ///< CUjit_option
 constexpr unsigned streamNonBlocking = 1;
 /// CU_LAUNCH_PARAM_*: what the words of cuLaunchKernel's `extra` are.
 inline void *const paramEnd = nullptr;
@@ -67,7 +68,8 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
 
 /// The library's functions.
 struct Driver {
-#define SHARDRT_CUDA_MEMBER(SYMBOL, NAME, ARGUMENTS) Result(*NAME) ARGUMENTS = nullptr;
+#define SHARDRT_CUDA_MEMBER(SYMBOL, NAME, ARGUMENTS)                           \
+  Result(*NAME) ARGUMENTS = nullptr;
   SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_MEMBER)
 #undef SHARDRT_CUDA_MEMBER
 
@@ -77,8 +79,8 @@ struct Driver {
   std::string version() const;
 };
 
-/// The driver, opened and initialised by the first call of the process: from the
-/// path in SHARDRT_CUDA_LIBRARY, else libcuda.so.1. NULL with a reason.
+/// The driver, opened and initialised by the first call of the process: from
+/// the path in SHARDRT_CUDA_LIBRARY, else libcuda.so.1. NULL with a reason.
 const Driver *openDriver(std::string &error);
 
 } // namespace shardrt::cuda

@@ -13,7 +13,8 @@ bool Allocations::contains(uintptr_t begin, int64_t bytes) const {
   if (after == ranges.begin())
     return false;
   auto [from, size] = *std::prev(after);
-  return begin + static_cast<uint64_t>(bytes) <= from + static_cast<uint64_t>(size);
+  return begin + static_cast<uint64_t>(bytes) <=
+         from + static_cast<uint64_t>(size);
 }
 
 BlockRunner::~BlockRunner() = default;
@@ -149,7 +150,8 @@ bool BlockRunner::runFibers(int32_t) {
       for (int32_t w = 0; w < warps; ++w)
         for (bool again = true; again && !failed;) {
           again = false;
-          for (int32_t i = w * warpSize; i < std::min(live, (w + 1) * warpSize); ++i)
+          for (int32_t i = w * warpSize; i < std::min(live, (w + 1) * warpSize);
+               ++i)
             again |= turn(i);
         }
       break;
@@ -164,9 +166,10 @@ bool BlockRunner::runFibers(int32_t) {
       continue;
     if (tryBarrier())
       continue;
-    bool done = std::all_of(lanes.begin(), lanes.begin() + live, [](auto &lane) {
-      return lane->state == Lane::State::Done;
-    });
+    bool done =
+        std::all_of(lanes.begin(), lanes.begin() + live, [](auto &lane) {
+          return lane->state == Lane::State::Done;
+        });
     if (done)
       return true;
     if (!failed) {
@@ -195,8 +198,9 @@ bool BlockRunner::tryBarrier() {
     if (lane.place != first->place) {
       error = "barriers diverge: " + describe(*first) + " waits" +
               lineOf(first->where) + " (barrier " +
-              std::to_string(first->place) + "), " + describe(lane) + lineOf(lane.where) +
-              " (barrier " + std::to_string(lane.place) + ")";
+              std::to_string(first->place) + "), " + describe(lane) +
+              lineOf(lane.where) + " (barrier " + std::to_string(lane.place) +
+              ")";
       failed = true;
       return false;
     }
@@ -261,8 +265,8 @@ static float widen(uint16_t bits, int32_t kind) {
   return sign ? -small : small;
 }
 
-/// What `lane`, number lane.number - first of its warp, gets from a meeting that
-/// all have come to.
+/// What `lane`, number lane.number - first of its warp, gets from a meeting
+/// that all have come to.
 bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   int32_t me = lane.number - first;
   switch (lane.meeting) {
@@ -272,13 +276,15 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
     int32_t source = 0;
     bool valid = sourceOf(lane, me, source);
     if (valid && (source < 0 || source >= size || !(lane.mask >> source & 1))) {
-      fail(lane, describe(lane) + " takes the value of lane " + std::to_string(source) +
-                     ", which does not take part" + lineOf(lane.where));
+      fail(lane, describe(lane) + " takes the value of lane " +
+                     std::to_string(source) + ", which does not take part" +
+                     lineOf(lane.where));
       return false;
     }
     if (!valid)
       source = me;
-    lane.result = static_cast<uint32_t>(lanes[first + source]->value) | int64_t(valid) << 32;
+    lane.result = static_cast<uint32_t>(lanes[first + source]->value) |
+                  int64_t(valid) << 32;
     return true;
   }
   case Lane::Meeting::LoadMatrix:
@@ -288,9 +294,11 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
         int32_t row = me / 4, column = me % 4 * 2 + i;
         if (lane.kind)
           std::swap(row, column);
-        std::memcpy(&pair[i], lanes[first + 8 * matrix + row]->row + 2 * column, 2);
+        std::memcpy(&pair[i], lanes[first + 8 * matrix + row]->row + 2 * column,
+                    2);
       }
-      lane.out[matrix] = static_cast<int32_t>(pair[0] | uint32_t(pair[1]) << 16);
+      lane.out[matrix] =
+          static_cast<int32_t>(pair[0] | uint32_t(pair[1]) << 16);
     }
     return true;
   case Lane::Meeting::Multiply:
@@ -305,7 +313,8 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
         const int32_t *right = lanes[first + column * 4 + pair]->words + 4;
         uint32_t a = static_cast<uint32_t>(left[row / 8 + 2 * half]) >> part;
         uint32_t b = static_cast<uint32_t>(right[half]) >> part;
-        sum += widen(static_cast<uint16_t>(a), lane.kind) * widen(static_cast<uint16_t>(b), lane.kind);
+        sum += widen(static_cast<uint16_t>(a), lane.kind) *
+               widen(static_cast<uint16_t>(b), lane.kind);
       }
       std::memcpy(&lane.out[i], &sum, sizeof(sum));
     }
@@ -331,7 +340,8 @@ bool BlockRunner::tryWarp(Lane &last) {
       return false;
     if (lane.place != last.place || lane.mask != last.mask) {
       fail(last, "lanes of a warp meet in different places: " + describe(last) +
-                     lineOf(last.where) + ", " + describe(lane) + lineOf(lane.where));
+                     lineOf(last.where) + ", " + describe(lane) +
+                     lineOf(lane.where));
       return false;
     }
   }
@@ -354,7 +364,8 @@ int64_t BlockRunner::meetWarp(Lane &lane) {
     fail(lane, describe(lane) + " is in a warp of " + std::to_string(size) +
                    " lanes, but matrices take all 32" + lineOf(lane.where));
   if (!(lane.mask >> (lane.number - first) & 1))
-    fail(lane, describe(lane) + " is not in the mask of lanes that meet" + lineOf(lane.where));
+    fail(lane, describe(lane) + " is not in the mask of lanes that meet" +
+                   lineOf(lane.where));
   lane.state = Lane::State::AtWarp;
   tryWarp(lane);
   if (lane.state == Lane::State::AtWarp)
@@ -369,14 +380,18 @@ std::string BlockRunner::describeStuck() const {
     const Lane &lane = *lanes[i];
     if (lane.state == Lane::State::Done)
       continue;
-    text += (shown++ ? "; " : " ") + describe(lane) +
-            (lane.state == Lane::State::AtBarrier ? " at a barrier" : " in a meeting of its warp") +
-            lineOf(lane.where);
+    text +=
+        (shown++ ? "; " : " ") + describe(lane) +
+        (lane.state == Lane::State::AtBarrier ? " at a barrier"
+                                              : " in a meeting of its warp") +
+        lineOf(lane.where);
     if (lane.state != Lane::State::AtWarp || shown > 1)
       continue;
     int32_t begin = lane.number / warpSize * warpSize;
-    for (int32_t other = begin; other < std::min(live, begin + warpSize); ++other)
-      if (lane.mask >> (other - begin) & 1 && lanes[other]->state != Lane::State::AtWarp) {
+    for (int32_t other = begin; other < std::min(live, begin + warpSize);
+         ++other)
+      if (lane.mask >> (other - begin) & 1 &&
+          lanes[other]->state != Lane::State::AtWarp) {
         text += ", which thread " + std::to_string(other) + " does not reach";
         if (lanes[other]->state == Lane::State::Done)
           text += ": it has ended";
@@ -422,8 +437,10 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
   int64_t offset = address - lane.thread.shared;
   if (offset < 0 || offset + bytes > now->sharedBytes)
     fail(lane, describe(lane) + (writes ? " writes " : " reads ") +
-                   std::to_string(bytes) + " bytes at " + std::to_string(offset) +
-                   " of " + std::to_string(now->sharedBytes) + " of shared memory" + lineOf(where));
+                   std::to_string(bytes) + " bytes at " +
+                   std::to_string(offset) + " of " +
+                   std::to_string(now->sharedBytes) + " of shared memory" +
+                   lineOf(where));
   uint32_t warpEpoch = warpEpochs[lane.number / warpSize];
   // Since they last met, in the block or, within a warp, there.
   auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who) {
@@ -431,10 +448,11 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
            (who / warpSize != lane.number / warpSize || thenWarp == warpEpoch);
   };
   auto race = [&](const char *then, int32_t who, const char *line) {
-    fail(lane, std::string("race on shared memory: byte ") + std::to_string(offset) + " is " +
-                   (writes ? "written" : "read") + " by " + describe(lane) + lineOf(where) + " and " +
-                   then + " by thread " + std::to_string(who) + lineOf(line) +
-                   " without a barrier between");
+    fail(lane,
+         std::string("race on shared memory: byte ") + std::to_string(offset) +
+             " is " + (writes ? "written" : "read") + " by " + describe(lane) +
+             lineOf(where) + " and " + then + " by thread " +
+             std::to_string(who) + lineOf(line) + " without a barrier between");
   };
   for (int64_t i = offset; i < offset + bytes; ++i) {
     Cell &cell = cells[i];
@@ -507,7 +525,9 @@ void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
   lane.out = out;
   if (lane.number % warpSize < 8 * count) {
     if (reinterpret_cast<uintptr_t>(row) % 16 != 0)
-      lane.runner->fail(lane, "ldmatrix reads a row that is not aligned to 16 bytes" + lineOf(where));
+      lane.runner->fail(lane,
+                        "ldmatrix reads a row that is not aligned to 16 bytes" +
+                            lineOf(where));
     lane.runner->shared(lane, static_cast<char *>(row), 16, false, where);
   }
   lane.runner->meetWarp(lane);

@@ -1,8 +1,8 @@
 //===- Block.h - The threads of one emulated block --------------*- C++ -*-===//
 //
 // Threads that meet are fibers of one host thread. A schedule says who runs
-// next where several can: round robin (each runs to its next meeting), run ahead
-// (a warp runs on until it waits for the block), or random.
+// next where several can: round robin (each runs to its next meeting), run
+// ahead (a warp runs on until it waits for the block), or random.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_DEVICE_EMULATED_BLOCK_H
@@ -93,7 +93,8 @@ private:
     uint32_t writeWarpEpoch = 0, readWarpEpoch = 0;
     int32_t writer = 0, reader = 0;
     bool manyWarps = false; ///< read by several warps since the barrier
-    bool manyLanes = false; ///< by several lanes of `reader`'s warp since they met
+    bool manyLanes =
+        false; ///< by several lanes of `reader`'s warp since they met
     const char *writeWhere = nullptr, *readWhere = nullptr;
   };
   void prepare(int32_t threads, int64_t sharedBytes);
@@ -116,7 +117,7 @@ private:
   std::vector<Cell> cells;
   uint32_t epoch = 1;
   std::vector<uint32_t> warpEpochs;
-  Context scheduler; ///< where lanes return to
+  Context scheduler;                      ///< where lanes return to
   uintptr_t knownBegin = 0, knownEnd = 0; ///< the allocation met last
   bool failed = false;
 };

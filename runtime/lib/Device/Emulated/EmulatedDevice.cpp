@@ -11,7 +11,8 @@ static constexpr int64_t alignment = 256;
 
 static void *toDevice(void *host) {
   auto bits = static_cast<int64_t>(reinterpret_cast<uintptr_t>(host));
-  return reinterpret_cast<void *>(static_cast<uintptr_t>(bits ^ SHARDRT_EMULATED_TAG));
+  return reinterpret_cast<void *>(
+      static_cast<uintptr_t>(bits ^ SHARDRT_EMULATED_TAG));
 }
 static char *toHost(const void *device) {
   return static_cast<char *>(toDevice(const_cast<void *>(device)));
@@ -76,8 +77,8 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
     if (grid[i] > limit)
       return fail(SHARDRT_USAGE, code.describe(kernel) + ": a grid of " +
                                      std::to_string(grid[i]) +
-                                     " blocks, at most " + std::to_string(limit) +
-                                     " are possible");
+                                     " blocks, at most " +
+                                     std::to_string(limit) + " are possible");
     launch.grid[i] = static_cast<int32_t>(grid[i]);
   }
   if (runner.run(launch, allocations))
