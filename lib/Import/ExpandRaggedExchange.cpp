@@ -22,8 +22,8 @@ static DenseIntElementsAttr groupsOf(stablehlo::CustomCallOp call,
   auto refuse = [&]() -> InFlightDiagnostic {
     return call.emitError("custom call @ragged_all_to_all ");
   };
-  if (!groups || groups.getType().getRank() != 2 || call.getInputs().size() != 6 ||
-      call.getNumResults() != 1) {
+  if (!groups || groups.getType().getRank() != 2 ||
+      call.getInputs().size() != 6 || call.getNumResults() != 1) {
     refuse() << "has " << call.getInputs().size()
              << " operands, expected six, one result and replica_groups in its "
                 "backend_config";
@@ -49,7 +49,8 @@ static DenseIntElementsAttr groupsOf(stablehlo::CustomCallOp call,
       !isa<IntegerType>(type.getElementType()) ||
       llvm::any_of(call.getInputs().drop_front(2),
                    [&](Value value) { return value.getType() != pieces; })) {
-    refuse() << "has offsets of type " << pieces << ", expected four vectors of "
+    refuse() << "has offsets of type " << pieces
+             << ", expected four vectors of "
              << "integers of one type, as long as a group of " << members
              << " or a multiple of it";
     return {};
@@ -73,8 +74,8 @@ LogicalResult shardc::expandRaggedAllToAll(stablehlo::CustomCallOp call,
     call.erase();
     return success();
   }
-  auto channel =
-      stablehlo::ChannelHandleAttr::get(call.getContext(), /*handle=*/1, /*type=*/1);
+  auto channel = stablehlo::ChannelHandleAttr::get(call.getContext(),
+                                                   /*handle=*/1, /*type=*/1);
   // Of each piece that comes here: where it begins there, how long it is, where
   // it goes. 64 bits, so that no sum overflows.
   Type number = ops.b.getI64Type();
@@ -95,7 +96,8 @@ LogicalResult shardc::expandRaggedAllToAll(stablehlo::CustomCallOp call,
   Value starts = ops.compare("GE", within, ops.splat(table, 0)),
         ends = ops.compare("LT", within, length);
   Value isSent = ops.op<stablehlo::AndOp>(starts, ends);
-  Value sender = ops.op<stablehlo::DivOp>(piece, ops.splat(table, pieces / members));
+  Value sender =
+      ops.op<stablehlo::DivOp>(piece, ops.splat(table, pieces / members));
   Value first = ops.op<stablehlo::MulOp>(sender, ops.splat(table, rows));
   Value at = ops.op<stablehlo::AddOp>(begin, within);
   Value source = ops.op<stablehlo::AddOp>(first, at);
@@ -111,13 +113,14 @@ LogicalResult shardc::expandRaggedAllToAll(stablehlo::CustomCallOp call,
                        /*use_global_device_ids=*/true)
                        .getResult(0);
   auto numbers = stablehlo::GatherDimensionNumbersAttr::get(
-      call.getContext(),
-      llvm::to_vector(llvm::seq<int64_t>(1, from.getRank())), {0}, {}, {}, {0},
+      call.getContext(), llvm::to_vector(llvm::seq<int64_t>(1, from.getRank())),
+      {0}, {}, {}, {0},
       /*indexVectorDim=*/1);
-  Value taken = stablehlo::GatherOp::create(ops.b, gathered, picked, numbers,
-                                            slice, /*indices_are_sorted=*/false);
+  Value taken = stablehlo::GatherOp::create(
+      ops.b, gathered, picked, numbers, slice, /*indices_are_sorted=*/false);
   Value comes = ops.compare("GE", picked, ops.splat(Ops::typeOf(picked), 0));
-  Value result = ops.select(ops.broadcast(comes, to.getShape(), {0}), taken, output);
+  Value result =
+      ops.select(ops.broadcast(comes, to.getShape(), {0}), taken, output);
   call.getResult(0).replaceAllUsesWith(result);
   call.erase();
   return success();

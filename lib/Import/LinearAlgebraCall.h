@@ -43,8 +43,8 @@ mlir::Type realOf(mlir::Type element);
 /// An info of zero for each matrix of the batch.
 mlir::Value zeroInfo(Call &c, unsigned drop);
 
-/// Eigenvalues, Schur's and Hessenberg's forms of matrices of any kind, tridiagonal
-/// forms of Hermitian ones, QR with pivots.
+/// Eigenvalues, Schur's and Hessenberg's forms of matrices of any kind,
+/// tridiagonal forms of Hermitian ones, QR with pivots.
 llvm::LogicalResult expandGeev(Call &c);
 llvm::LogicalResult expandGees(Call &c);
 llvm::LogicalResult expandGehrd(Call &c);

@@ -1,9 +1,9 @@
 //===- RaggedDot.cpp - Products of groups of rows as ops ------------------===//
 //
 // JAX says these in common ops for CPUs, and leaves them to others. The left
-// operand is written down once for each group, zero where others lie; groups are
-// then one more dim that is contracted (each has a matrix of its own), or one of
-// the result's (each sums for itself).
+// operand is written down once for each group, zero where others lie; groups
+// are then one more dim that is contracted (each has a matrix of its own), or
+// one of the result's (each sums for itself).
 //
 //===----------------------------------------------------------------------===//
 #include "RaggedDot.h"
@@ -14,8 +14,8 @@ using namespace shardc;
 using namespace shardc::import;
 using stablehlo::DotGeneralOp;
 
-/// Where elements of `lhs` belong to group g: [g, shape of lhs], of i1. Dim i of
-/// `sizes` but its last goes along dim `outer[i]` of lhs.
+/// Where elements of `lhs` belong to group g: [g, shape of lhs], of i1. Dim i
+/// of `sizes` but its last goes along dim `outer[i]` of lhs.
 static Value groupMask(Ops &ops, Value sizes, ArrayRef<int64_t> outer,
                        int64_t ragged, ArrayRef<int64_t> shape) {
   RankedTensorType type = Ops::typeOf(sizes);
@@ -29,7 +29,8 @@ static Value groupMask(Ops &ops, Value sizes, ArrayRef<int64_t> outer,
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   dims.push_back(rank);
   Value spread = ops.broadcast(sizes, tableShape, dims);
-  Value upTo = ops.compare("GE", ops.iota(table, rank - 1), ops.iota(table, rank));
+  Value upTo =
+      ops.compare("GE", ops.iota(table, rank - 1), ops.iota(table, rank));
   Value counted = ops.select(upTo, spread, ops.splat(table, 0));
   Value ends = ops.reduce<stablehlo::AddOp>(counted, 0, {rank});
   Value begins = ops.op<stablehlo::SubtractOp>(ends, sizes);
@@ -54,7 +55,8 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
   Ops ops(op);
   auto dims = op.getRaggedDotDimensionNumbers();
   Value lhs = op.getLhs(), rhs = op.getRhs(), sizes = op.getGroupSizes();
-  RankedTensorType type = Ops::typeOf(lhs), result = Ops::typeOf(op.getResult());
+  RankedTensorType type = Ops::typeOf(lhs),
+                   result = Ops::typeOf(op.getResult());
   if (!type.hasStaticShape() || !Ops::typeOf(rhs).hasStaticShape() ||
       !Ops::typeOf(sizes).hasStaticShape())
     return success(); // refused later, with its line
@@ -63,7 +65,8 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
   int64_t ragged = dims.getLhsRaggedDimensions()[0];
   bool isBatch = llvm::is_contained(batch, ragged),
        isContracting = llvm::is_contained(contracting, ragged);
-  auto product = [&](Value a, ArrayRef<int64_t> aBatch, ArrayRef<int64_t> aContracting,
+  auto product = [&](Value a, ArrayRef<int64_t> aBatch,
+                     ArrayRef<int64_t> aContracting,
                      ArrayRef<int64_t> bContracting) -> Value {
     auto numbers = stablehlo::DotDimensionNumbersAttr::get(
         op.getContext(), aBatch, dims.getRhsBatchingDimensions(), aContracting,
@@ -71,9 +74,11 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
     SmallVector<int64_t> shape;
     for (int64_t dim : aBatch)
       shape.push_back(Ops::typeOf(a).getDimSize(dim));
-    auto addFree = [&](Value value, ArrayRef<int64_t> some, ArrayRef<int64_t> others) {
+    auto addFree = [&](Value value, ArrayRef<int64_t> some,
+                       ArrayRef<int64_t> others) {
       for (auto [dim, size] : llvm::enumerate(Ops::typeOf(value).getShape()))
-        if (!llvm::is_contained(some, int64_t(dim)) && !llvm::is_contained(others, int64_t(dim)))
+        if (!llvm::is_contained(some, int64_t(dim)) &&
+            !llvm::is_contained(others, int64_t(dim)))
           shape.push_back(size);
     };
     addFree(a, aBatch, aContracting);
@@ -83,7 +88,8 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
   };
   Value value;
   if (isBatch) {
-    value = product(lhs, batch, contracting, dims.getRhsContractingDimensions());
+    value =
+        product(lhs, batch, contracting, dims.getRhsContractingDimensions());
   } else {
     // Dims of the group sizes: batches, then what stands before the ragged dim.
     SmallVector<int64_t> outer;
@@ -97,7 +103,8 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
         }
       else
         for (int64_t dim = 0; dim < ragged; ++dim)
-          if (!llvm::is_contained(batch, dim) && !llvm::is_contained(contracting, dim))
+          if (!llvm::is_contained(batch, dim) &&
+              !llvm::is_contained(contracting, dim))
             outer.push_back(dim);
     }
     SmallVector<int64_t> expected;
@@ -109,9 +116,11 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
              << outer.size() << " dims before the ragged one";
     Value mask = groupMask(ops, sizes, outer, ragged, type.getShape());
     ArrayRef<int64_t> shape = Ops::typeOf(mask).getShape();
-    Value copies = ops.broadcast(lhs, shape, llvm::to_vector(llvm::seq<int64_t>(1, type.getRank() + 1)));
+    Value copies = ops.broadcast(
+        lhs, shape, llvm::to_vector(llvm::seq<int64_t>(1, type.getRank() + 1)));
     Value parts = ops.select(mask, copies, ops.splat(Ops::typeOf(copies), 0));
-    SmallVector<int64_t> left = shifted(contracting), right(dims.getRhsContractingDimensions());
+    SmallVector<int64_t> left = shifted(contracting),
+                         right(dims.getRhsContractingDimensions());
     if (!isContracting) {
       left.push_back(0);
       right.push_back(dims.getRhsGroupDimensions()[0]);
@@ -123,9 +132,12 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
       for (int64_t dim = 0; dim < Ops::typeOf(value).getRank(); ++dim)
         if (dim != int64_t(batch.size()))
           order.push_back(dim);
-      SmallVector<int64_t> turned = llvm::map_to_vector(
-          order, [&](int64_t dim) { return Ops::typeOf(value).getDimSize(dim); });
-      value = stablehlo::TransposeOp::create(ops.b, result.clone(turned), value, order);
+      SmallVector<int64_t> turned =
+          llvm::map_to_vector(order, [&](int64_t dim) {
+            return Ops::typeOf(value).getDimSize(dim);
+          });
+      value = stablehlo::TransposeOp::create(ops.b, result.clone(turned), value,
+                                             order);
     }
   }
   if (value.getType() != result)
@@ -146,7 +158,8 @@ LogicalResult import::decomposeMulhi(chlo::MulhiOp op) {
     return op.emitOpError("unsupported for elements of type ") << integer;
   auto wideType = [&](bool sign) {
     return IntegerType::get(op.getContext(), 64,
-                            sign ? IntegerType::Signless : IntegerType::Unsigned);
+                            sign ? IntegerType::Signless
+                                 : IntegerType::Unsigned);
   };
   auto shift = [&](Value value, unsigned bits, bool keepSign) -> Value {
     Value count = ops.splatBits(Ops::typeOf(value), bits);
@@ -162,12 +175,16 @@ LogicalResult import::decomposeMulhi(chlo::MulhiOp op) {
   } else {
     // Halves, of which the upper ones carry the sign.
     Value mask = ops.splatBits(type, 0xFFFFFFFF);
-    auto low = [&](Value value) -> Value { return ops.op<stablehlo::AndOp>(value, mask); };
+    auto low = [&](Value value) -> Value {
+      return ops.op<stablehlo::AndOp>(value, mask);
+    };
     Value a0 = low(op.getLhs()), a1 = shift(op.getLhs(), 32, isSigned),
           b0 = low(op.getRhs()), b1 = shift(op.getRhs(), 32, isSigned);
     Value carry = shift(ops.op<stablehlo::MulOp>(a0, b0), 32, false);
-    Value middle = ops.op<stablehlo::AddOp>(ops.op<stablehlo::MulOp>(a1, b0), carry);
-    Value other = ops.op<stablehlo::AddOp>(ops.op<stablehlo::MulOp>(a0, b1), low(middle));
+    Value middle =
+        ops.op<stablehlo::AddOp>(ops.op<stablehlo::MulOp>(a1, b0), carry);
+    Value other =
+        ops.op<stablehlo::AddOp>(ops.op<stablehlo::MulOp>(a0, b1), low(middle));
     Value top = ops.op<stablehlo::AddOp>(ops.op<stablehlo::MulOp>(a1, b1),
                                          shift(middle, 32, isSigned));
     result = ops.op<stablehlo::AddOp>(top, shift(other, 32, isSigned));

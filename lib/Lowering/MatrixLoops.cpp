@@ -31,7 +31,8 @@ MatrixLoops::Values MatrixLoops::repeat(int64_t limit, ValueRange carried,
   Value goOn = arith::AndIOp::create(b, inside, before->getArgument(0));
   scf::ConditionOp::create(b, goOn, before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
-  Values next = body(after->getArgument(1), after->getArguments().drop_front(2));
+  Values next =
+      body(after->getArgument(1), after->getArguments().drop_front(2));
   Value turn = plus(after->getArgument(1), 1);
   next.insert(next.begin() + 1, turn);
   scf::YieldOp::create(b, next);
@@ -71,13 +72,18 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   auto real = cast<FloatType>(Elements::realType(element));
   Value below = plus(pivot, 1);
   Value alpha = get(matrix, {pivot, column});
-  auto widen = [&](Real x) { return Real{&b, castFloat(b, x.v, cast<FloatType>(f64))}; };
+  auto widen = [&](Real x) {
+    return Real{&b, castFloat(b, x.v, cast<FloatType>(f64))};
+  };
   // In f64, whose squares of f32 do not overflow.
-  Value squares = range(below, rows, numberConstant(b, f64, 0), [&](Value i, ValueRange sum) {
-    Value x = get(matrix, {i, column});
-    Real re = widen(e.re(x)), im = widen(e.im(x)), so{&b, sum[0]};
-    return Values{(Elements::isComplex(x) ? so + (re * re + im * im) : so + re * re).v};
-  })[0];
+  Value squares = range(
+      below, rows, numberConstant(b, f64, 0), [&](Value i, ValueRange sum) {
+        Value x = get(matrix, {i, column});
+        Real re = widen(e.re(x)), im = widen(e.im(x)), so{&b, sum[0]};
+        return Values{
+            (Elements::isComplex(x) ? so + (re * re + im * im) : so + re * re)
+                .v};
+      })[0];
   Real tail{&b, squares}, re = widen(e.re(alpha)), im = widen(e.im(alpha));
   Value tailZero = equal(tail, tail.of(0)), imZero = equal(im, im.of(0));
   Value nothing = both(tail, tailZero, imZero);
@@ -86,8 +92,9 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   Real one = re.of(1);
   Real divisor = choose(nothing, one, beta);
   auto narrow = [&](Real x) { return Real{&b, castFloat(b, x.v, real)}; };
-  Value tau = e.make(element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
-                     narrow(choose(nothing, re.of(0), -im / divisor)));
+  Value tau =
+      e.make(element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
+             narrow(choose(nothing, re.of(0), -im / divisor)));
   // The reflector's tail: the column's, over alpha - beta.
   Value unit = e.make(element, narrow(one), narrow(re.of(0)));
   Value apart = e.make(element, narrow(re - beta), narrow(im));
@@ -100,8 +107,8 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   return {set(packed, {pivot, column}, left), tau};
 }
 
-Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column, Value factor,
-                             Value rows, Value from, Value to) {
+Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column,
+                             Value factor, Value rows, Value from, Value to) {
   Value below = plus(pivot, 1);
   return range(from, to, matrix, [&](Value j, ValueRange t) {
     Value top = get(t[0], {pivot, j});
@@ -120,8 +127,8 @@ Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column, Value fact
   })[0];
 }
 
-Value MatrixLoops::applyRight(Value matrix, Value pivot, Value column, Value factor,
-                              Value rows, Value to) {
+Value MatrixLoops::applyRight(Value matrix, Value pivot, Value column,
+                              Value factor, Value rows, Value to) {
   Value below = plus(pivot, 1);
   return range(index(0), to, matrix, [&](Value i, ValueRange t) {
     Value first = get(t[0], {i, pivot});

@@ -2,8 +2,8 @@
 //
 // Hessenberg's and Schur's forms, eigenvectors, and QR with pivots, as loops on
 // elements. QR iterations with implicit shifts: Francis's double ones for real
-// matrices, Wilkinson's single ones for complex ones, computed in f64 (Golub and
-// Van Loan, Matrix Computations, chapter 7).
+// matrices, Wilkinson's single ones for complex ones, computed in f64 (Golub
+// and Van Loan, Matrix Computations, chapter 7).
 //
 //===----------------------------------------------------------------------===//
 #include "MatrixLoops.h"
@@ -41,12 +41,12 @@ struct Iterations : MatrixLoops {
 
   /// x' = conj(c) x + conj(s) y, y' = c y - s x of rows p and q, columns
   /// `from` below `to`.
-  Value rotateRows(Value matrix, Value p, Value q, Value c, Value s,
-                   Value from, Value to) {
+  Value rotateRows(Value matrix, Value p, Value q, Value c, Value s, Value from,
+                   Value to) {
     return range(from, to, matrix, [&](Value j, ValueRange t) {
       Value x = get(t[0], {p, j}), y = get(t[0], {q, j});
-      Value first = e.add(e.multiply(e.conjugate(c), x),
-                          e.multiply(e.conjugate(s), y));
+      Value first =
+          e.add(e.multiply(e.conjugate(c), x), e.multiply(e.conjugate(s), y));
       Value second = e.subtract(e.multiply(c, y), e.multiply(s, x));
       Value half = set(t[0], {p, j}, first);
       return Values{set(half, {q, j}, second)};
@@ -84,7 +84,8 @@ static Value copyAs(Lowerer &l, Value tensor, Type type) {
     Real re{&l.b, castFloat(l.b, e.re(args[0]).v, part)};
     if (!isa<ComplexType>(type))
       return Values{re.v};
-    return Values{e.make(type, re, Real{&l.b, castFloat(l.b, e.im(args[0]).v, part)})};
+    return Values{
+        e.make(type, re, Real{&l.b, castFloat(l.b, e.im(args[0]).v, part)})};
   });
 }
 
@@ -106,13 +107,16 @@ static LogicalResult lowerHessenberg(Lowerer &l, solver::HessenbergOp op) {
   SmallVector<OpFoldResult> batch = batchOf(l.sizes(a)), tauSizes(batch);
   tauSizes.push_back(l.b.getIndexAttr(std::max<int64_t>(n - 1, 0)));
   auto body = [&](ValueRange now) -> Values {
-    return m.range(m.index(0), m.index(std::max<int64_t>(n - 1, 0)), now, [&](Value k, ValueRange s) {
-      Value next = m.plus(k, 1);
-      auto [packed, tau] = m.reflect(s[0], next, k, size);
-      Value right = m.applyRight(packed, next, k, tau, size, size);
-      Value left = m.applyLeft(right, next, k, m.e.conjugate(tau), size, next, size);
-      return Values{left, m.set(s[1], k, tau)};
-    });
+    return m.range(m.index(0), m.index(std::max<int64_t>(n - 1, 0)), now,
+                   [&](Value k, ValueRange s) {
+                     Value next = m.plus(k, 1);
+                     auto [packed, tau] = m.reflect(s[0], next, k, size);
+                     Value right =
+                         m.applyRight(packed, next, k, tau, size, size);
+                     Value left = m.applyLeft(
+                         right, next, k, m.e.conjugate(tau), size, next, size);
+                     return Values{left, m.set(s[1], k, tau)};
+                   });
   };
   Value taus = l.filled(tauSizes, l.zero(element));
   auto results = m.overBatch(batch, {copyAs(l, a, element), taus}, body);
@@ -138,34 +142,46 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
   };
   auto body = [&](ValueRange now) -> Values {
     Value none = l.zero(number);
-    Values front = m.range(m.index(0), columns, {m.index(0), now[0], now[1]}, [&](Value j, ValueRange s) {
-      Value here = arith::IndexCastOp::create(b, number, m.plus(j, 1));
-      Value order = m.set(s[2], j, here);
-      Value isFixed = m.cmp(CmpIPredicate::ne, m.get(fixed, j), none);
-      Value to = m.e.select(isFixed, s[0], j);
-      Value count = m.e.select(isFixed, m.plus(s[0], 1), s[0]);
-      return Values{count, swapColumns(s[1], j, to), m.swap(order, j, to)};
-    });
+    Values front = m.range(
+        m.index(0), columns, {m.index(0), now[0], now[1]},
+        [&](Value j, ValueRange s) {
+          Value here = arith::IndexCastOp::create(b, number, m.plus(j, 1));
+          Value order = m.set(s[2], j, here);
+          Value isFixed = m.cmp(CmpIPredicate::ne, m.get(fixed, j), none);
+          Value to = m.e.select(isFixed, s[0], j);
+          Value count = m.e.select(isFixed, m.plus(s[0], 1), s[0]);
+          return Values{count, swapColumns(s[1], j, to), m.swap(order, j, to)};
+        });
     Value first = front[0];
-    return m.range(m.index(0), m.index(least), {front[1], front[2], now[2]}, [&](Value k, ValueRange s) {
-      // The longest column of those that are left.
-      Real nothing{&b, numberConstant(b, b.getF64Type(), -1)};
-      Values best = m.range(k, columns, {k, nothing.v}, [&](Value j, ValueRange so) {
-        Value sum = m.range(k, rows, numberConstant(b, b.getF64Type(), 0), [&](Value i, ValueRange part) {
-          Value x = m.get(s[0], {i, j});
-          FloatType f64 = b.getF64Type();
-          Real re{&b, castFloat(b, m.e.re(x).v, f64)}, im{&b, castFloat(b, m.e.im(x).v, f64)};
-          return Values{(Real{&b, part[0]} + re * re + im * im).v};
-        })[0];
-        Value longer = compare(arith::CmpFPredicate::OGT, Real{&b, sum}, Real{&b, so[1]});
-        return Values{m.e.select(longer, j, so[0]), m.e.select(longer, sum, so[1])};
-      });
-      Value isFree = m.cmp(CmpIPredicate::uge, k, first);
-      Value pivot = m.e.select(isFree, best[0], k);
-      auto [packed, tau] = m.reflect(swapColumns(s[0], k, pivot), k, k, rows);
-      Value changed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows, m.plus(k, 1), columns);
-      return Values{changed, m.swap(s[1], k, pivot), m.set(s[2], k, tau)};
-    });
+    return m.range(
+        m.index(0), m.index(least), {front[1], front[2], now[2]},
+        [&](Value k, ValueRange s) {
+          // The longest column of those that are left.
+          Real nothing{&b, numberConstant(b, b.getF64Type(), -1)};
+          Values best =
+              m.range(k, columns, {k, nothing.v}, [&](Value j, ValueRange so) {
+                Value sum = m.range(
+                    k, rows, numberConstant(b, b.getF64Type(), 0),
+                    [&](Value i, ValueRange part) {
+                      Value x = m.get(s[0], {i, j});
+                      FloatType f64 = b.getF64Type();
+                      Real re{&b, castFloat(b, m.e.re(x).v, f64)},
+                          im{&b, castFloat(b, m.e.im(x).v, f64)};
+                      return Values{(Real{&b, part[0]} + re * re + im * im).v};
+                    })[0];
+                Value longer = compare(arith::CmpFPredicate::OGT, Real{&b, sum},
+                                       Real{&b, so[1]});
+                return Values{m.e.select(longer, j, so[0]),
+                              m.e.select(longer, sum, so[1])};
+              });
+          Value isFree = m.cmp(CmpIPredicate::uge, k, first);
+          Value pivot = m.e.select(isFree, best[0], k);
+          auto [packed, tau] =
+              m.reflect(swapColumns(s[0], k, pivot), k, k, rows);
+          Value changed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows,
+                                      m.plus(k, 1), columns);
+          return Values{changed, m.swap(s[1], k, pivot), m.set(s[2], k, tau)};
+        });
   };
   Value taus = l.filled(tauSizes, l.zero(element)),
         order = l.filled(l.sizes(fixed), l.zero(number));
@@ -180,30 +196,36 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
 // Schur's form
 //===----------------------------------------------------------------------===//
 
-/// Where the last block that still hangs together begins: the row after the last
-/// subdiagonal element, up to row `high`, that is as good as zero. Those are zero
-/// afterwards.
+/// Where the last block that still hangs together begins: the row after the
+/// last subdiagonal element, up to row `high`, that is as good as zero. Those
+/// are zero afterwards.
 static Values splitOff(Iterations &m, Value t, Value high) {
-  return m.range(m.index(1), m.plus(high, 1), {m.index(0), t}, [&](Value i, ValueRange s) {
-    Value before = m.minus(i, m.index(1));
-    Value under = m.get(s[1], {i, before});
-    Real around = m.e.modulus(m.get(s[1], {before, before})) + m.e.modulus(m.get(s[1], {i, i}));
-    Real size = m.e.modulus(under);
-    Value small = compare(arith::CmpFPredicate::OLE, size, around * 0x1p-52);
-    Value tiny = compare(arith::CmpFPredicate::OLE, size, size.of(0x1p-1000));
-    small = arith::OrIOp::create(m.b, small, tiny);
-    return Values{m.e.select(small, i, s[0]),
-                  m.set(s[1], {i, before}, m.e.select(small, m.zero(under), under))};
-  });
+  return m.range(
+      m.index(1), m.plus(high, 1), {m.index(0), t}, [&](Value i, ValueRange s) {
+        Value before = m.minus(i, m.index(1));
+        Value under = m.get(s[1], {i, before});
+        Real around = m.e.modulus(m.get(s[1], {before, before})) +
+                      m.e.modulus(m.get(s[1], {i, i}));
+        Real size = m.e.modulus(under);
+        Value small =
+            compare(arith::CmpFPredicate::OLE, size, around * 0x1p-52);
+        Value tiny =
+            compare(arith::CmpFPredicate::OLE, size, size.of(0x1p-1000));
+        small = arith::OrIOp::create(m.b, small, tiny);
+        return Values{
+            m.e.select(small, i, s[0]),
+            m.set(s[1], {i, before}, m.e.select(small, m.zero(under), under))};
+      });
 }
 
 /// A block of two rows from `p` on of a real matrix: triangular, if its
 /// eigenvalues are real, else with one number twice on its diagonal.
-static Values standardise(Iterations &m, Value t, Value v, Value p, Value size) {
+static Values standardise(Iterations &m, Value t, Value v, Value p,
+                          Value size) {
   ImplicitLocOpBuilder &b = m.b;
   Value q = m.plus(p, 1);
-  Real a{&b, m.get(t, {p, p})}, up{&b, m.get(t, {p, q})}, down{&b, m.get(t, {q, p})},
-      d{&b, m.get(t, {q, q})};
+  Real a{&b, m.get(t, {p, p})}, up{&b, m.get(t, {p, q})},
+      down{&b, m.get(t, {q, p})}, d{&b, m.get(t, {q, q})};
   Real half = (a - d) * 0.5;
   Real discriminant = half * half + up * down;
   Value isReal = compare(arith::CmpFPredicate::OGE, discriminant, a.of(0));
@@ -213,14 +235,16 @@ static Values standardise(Iterations &m, Value t, Value v, Value p, Value size) 
   Real length = sqrt(z * z + down * down);
   Value isNull = equal(length, a.of(0));
   Real safe = choose(isNull, a.of(1), length);
-  Real realC = choose(isNull, a.of(1), z / safe), realS = choose(isNull, a.of(0), down / safe);
+  Real realC = choose(isNull, a.of(1), z / safe),
+       realS = choose(isNull, a.of(0), down / safe);
   // Complex: equal diagonal elements.
   Real sigma = up + down, apart = a - d;
   Real tau = sqrt(sigma * sigma + apart * apart);
   Value isEqual = equal(apart, a.of(0));
   Real safeTau = choose(isEqual, a.of(1), tau);
   Real pairC = choose(isEqual, a.of(1), sqrt((abs(sigma) / safeTau + 1) * 0.5));
-  Real pairS = choose(isEqual, a.of(0), -(half / (safeTau * pairC)) * copySign(a.of(1), sigma));
+  Real pairS = choose(isEqual, a.of(0),
+                      -(half / (safeTau * pairC)) * copySign(a.of(1), sigma));
   Value c = choose(isReal, realC, pairC).v, s = choose(isReal, realS, pairS).v;
   Value rows = m.rotateRows(t, p, q, c, s, p, size);
   Value turned = m.rotateColumns(rows, p, q, c, s, m.plus(q, 1));
@@ -237,16 +261,19 @@ static Values standardise(Iterations &m, Value t, Value v, Value p, Value size) 
 static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
                        Value isUnusual, Value size) {
   ImplicitLocOpBuilder &b = m.b;
-  auto at = [&](Value matrix, Value i, Value j) { return Real{&b, m.get(matrix, {i, j})}; };
+  auto at = [&](Value matrix, Value i, Value j) {
+    return Real{&b, m.get(matrix, {i, j})};
+  };
   Value one = m.index(1);
-  Value high1 = m.minus(high, one), high2 = m.minus(high1, one), low1 = m.plus(low, 1),
-        low2 = m.plus(low, 2);
+  Value high1 = m.minus(high, one), high2 = m.minus(high1, one),
+        low1 = m.plus(low, 1), low2 = m.plus(low, 2);
   Real x = at(t, high, high), y = at(t, high1, high1),
        w = at(t, high, high1) * at(t, high1, high);
   Real far = abs(at(t, high, high1)) + abs(at(t, high1, high2));
   Real other = x + far * 0.75;
   Real sum = choose(isUnusual, other + other, x + y);
-  Real product = choose(isUnusual, other * other + far * far * 0.4375, x * y - w);
+  Real product =
+      choose(isUnusual, other * other + far * far * 0.4375, x * y - w);
   Real h00 = at(t, low, low), h10 = at(t, low1, low), h01 = at(t, low, low1),
        h11 = at(t, low1, low1), h21 = at(t, low2, low1);
   Real p0 = h00 * h00 + h01 * h10 - sum * h00 + product;
@@ -258,7 +285,8 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
     Value isFirst = m.cmp(CmpIPredicate::eq, k, low);
     Value hasThird = m.cmp(CmpIPredicate::ult, k, high1);
     Value k1 = m.plus(k, 1), k2 = m.least(m.plus(k, 2), high);
-    Value before = m.e.select(m.cmp(CmpIPredicate::eq, k, m.index(0)), k, m.minus(k, one));
+    Value before =
+        m.e.select(m.cmp(CmpIPredicate::eq, k, m.index(0)), k, m.minus(k, one));
     Real zero = p0.of(0), unit = p0.of(1);
     Real p = choose(isFirst, p0, at(s[0], k, before));
     Real q = choose(isFirst, q0, at(s[0], k1, before));
@@ -267,17 +295,21 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
     Real norm = copySign(sqrt(p * p + q * q + r * r), p);
     Value isNull = equal(norm, zero);
     Real pivot = choose(isNull, unit, p + norm);
-    Real v1 = choose(isNull, zero, q / pivot), v2 = choose(isNull, zero, r / pivot);
+    Real v1 = choose(isNull, zero, q / pivot),
+         v2 = choose(isNull, zero, r / pivot);
     Real beta = choose(isNull, zero, pivot / choose(isNull, unit, norm));
     auto kept = [&](Value matrix, Value i, Real next) {
-      return m.set(matrix, {i, before}, choose(isFirst, at(matrix, i, before), next).v);
+      return m.set(matrix, {i, before},
+                   choose(isFirst, at(matrix, i, before), next).v);
     };
     Value matrix = kept(s[0], k, choose(isNull, p, -norm));
     matrix = kept(matrix, k2, zero);
     matrix = kept(matrix, k1, zero);
-    auto reflect = [&](Value now, std::array<Value, 2> first, std::array<Value, 2> second,
+    auto reflect = [&](Value now, std::array<Value, 2> first,
+                       std::array<Value, 2> second,
                        std::array<Value, 2> third) {
-      Real a{&b, m.get(now, first)}, c{&b, m.get(now, second)}, d{&b, m.get(now, third)};
+      Real a{&b, m.get(now, first)}, c{&b, m.get(now, second)},
+          d{&b, m.get(now, third)};
       Real step = beta * (a + v1 * c + v2 * d);
       now = m.set(now, first, (a - step).v);
       now = m.set(now, second, (c - step * v1).v);
@@ -300,8 +332,8 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
 }
 
 /// One step with Wilkinson's shift on rows `low` to `high` of a complex matrix.
-static Values stepComplex(Iterations &m, Value t, Value v, Value low, Value high,
-                          Value isUnusual, Value size) {
+static Values stepComplex(Iterations &m, Value t, Value v, Value low,
+                          Value high, Value isUnusual, Value size) {
   ImplicitLocOpBuilder &b = m.b;
   Elements &e = m.e;
   Type type = elementType(t.getType());
@@ -313,7 +345,8 @@ static Values stepComplex(Iterations &m, Value t, Value v, Value low, Value high
   Value product = e.multiply(up, down);
   Value root = complexSqrt(b, e.add(e.multiply(half, half), product));
   Value plus = e.add(half, root), minus = e.subtract(half, root);
-  Value isPlus = compare(arith::CmpFPredicate::OGE, e.square(plus), e.square(minus));
+  Value isPlus =
+      compare(arith::CmpFPredicate::OGE, e.square(plus), e.square(minus));
   Value divisor = e.select(isPlus, plus, minus);
   Real zero = e.re(a).of(0), unit = zero.of(1);
   Value isNull = equal(e.square(divisor), zero);
@@ -324,25 +357,30 @@ static Values stepComplex(Iterations &m, Value t, Value v, Value low, Value high
   return m.range(low, high, {t, v}, [&](Value k, ValueRange s) {
     Value isFirst = m.cmp(CmpIPredicate::eq, k, low);
     Value k1 = m.plus(k, 1);
-    Value before = e.select(m.cmp(CmpIPredicate::eq, k, m.index(0)), k, m.minus(k, one));
-    Value x = e.select(isFirst, e.subtract(m.get(s[0], {k, k}), shift), m.get(s[0], {k, before}));
-    Value y = e.select(isFirst, m.get(s[0], {k1, k}), m.get(s[0], {k1, before}));
+    Value before =
+        e.select(m.cmp(CmpIPredicate::eq, k, m.index(0)), k, m.minus(k, one));
+    Value x = e.select(isFirst, e.subtract(m.get(s[0], {k, k}), shift),
+                       m.get(s[0], {k, before}));
+    Value y =
+        e.select(isFirst, m.get(s[0], {k1, k}), m.get(s[0], {k1, before}));
     Real norm = sqrt(e.square(x) + e.square(y));
     Value isZero = equal(norm, zero);
     Real inverse = unit / choose(isZero, unit, norm);
     Value c = e.select(isZero, e.make(type, unit, zero), e.scale(x, inverse));
-    Value sine = e.select(isZero, e.make(type, zero, zero), e.scale(y, inverse));
+    Value sine =
+        e.select(isZero, e.make(type, zero, zero), e.scale(y, inverse));
     Value matrix = m.rotateRows(s[0], k, k1, c, sine, before, size);
     Value under = m.get(matrix, {k1, before});
-    matrix = m.set(matrix, {k1, before}, e.select(isFirst, under, e.make(type, zero, zero)));
+    matrix = m.set(matrix, {k1, before},
+                   e.select(isFirst, under, e.make(type, zero, zero)));
     Value until = m.plus(m.least(m.plus(k, 2), high), 1);
     matrix = m.rotateColumns(matrix, k, k1, c, sine, until);
     return Values{matrix, m.rotateColumns(s[1], k, k1, c, sine, size)};
   });
 }
 
-/// Steps for one eigenvalue after which an unusual shift is tried, and steps for
-/// each row of a matrix that are surely enough.
+/// Steps for one eigenvalue after which an unusual shift is tried, and steps
+/// for each row of a matrix that are surely enough.
 static constexpr int64_t kUsualSteps = 10, kStepsPerRow = 40;
 
 static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
@@ -357,65 +395,78 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
   auto body = [&](ValueRange now) -> Values {
     // Reflectors are not of H. What is no number stays none.
     Real none{&b, numberConstant(b, b.getF64Type(), 0)};
-    Values cleared = m.range(m.index(0), size, {now[0], none.v}, [&](Value i, ValueRange s) {
-      return m.range(m.index(0), size, s, [&](Value j, ValueRange u) {
-        Value x = m.get(u[0], {i, j});
-        Value isUnder = m.cmp(CmpIPredicate::ugt, i, m.plus(j, 1));
-        Value kept = m.e.select(isUnder, m.zero(x), x);
-        Real poison = Real{&b, u[1]} + (m.e.re(kept) - m.e.re(kept)) + (m.e.im(kept) - m.e.im(kept));
-        return Values{m.set(u[0], {i, j}, kept), poison.v};
-      });
-    });
-    Value isNumber = compare(arith::CmpFPredicate::OEQ, Real{&b, cleared[1]}, none);
-    // Rows above `high` that are not done, and how often a step was made for the last.
-    Value start = m.e.select(isNumber, size, m.index(0));
-    Values done = m.repeat(kStepsPerRow * std::max<int64_t>(n, 1), {start, m.index(0), cleared[0], now[1]},
-                           [&](Value, ValueRange s) -> Values {
-      Value left = s[0];
-      Value isLeft = m.cmp(CmpIPredicate::ugt, left, m.index(1));
-      Values next = m.when(isLeft, {s[0], s[1], s[2], s[3]}, [&](ValueRange u) -> Values {
-        Value high = m.minus(u[0], m.index(1));
-        Values split = splitOff(m, u[2], high);
-        Value low = split[0], length = m.minus(high, low);
-        Value isOne = m.cmp(CmpIPredicate::eq, length, m.index(0)),
-              isTwo = m.cmp(CmpIPredicate::eq, length, m.index(1));
-        Value isUnusual = m.cmp(CmpIPredicate::eq,
-                                arith::RemUIOp::create(b, u[1], m.index(kUsualSteps)),
-                                m.index(kUsualSteps - 1));
-        Values matrices{split[1], u[3]};
-        Value isStep = m.negated(isOne), drop = isOne;
-        Value count = m.index(1);
-        if (!isComplex) {
-          matrices = m.when(isTwo, matrices, [&](ValueRange w) {
-            return standardise(m, w[0], w[1], low, size);
+    Values cleared =
+        m.range(m.index(0), size, {now[0], none.v}, [&](Value i, ValueRange s) {
+          return m.range(m.index(0), size, s, [&](Value j, ValueRange u) {
+            Value x = m.get(u[0], {i, j});
+            Value isUnder = m.cmp(CmpIPredicate::ugt, i, m.plus(j, 1));
+            Value kept = m.e.select(isUnder, m.zero(x), x);
+            Real poison = Real{&b, u[1]} + (m.e.re(kept) - m.e.re(kept)) +
+                          (m.e.im(kept) - m.e.im(kept));
+            return Values{m.set(u[0], {i, j}, kept), poison.v};
           });
-          isStep = m.both(isStep, m.negated(isTwo));
-          drop = arith::OrIOp::create(b, isOne, isTwo);
-          count = m.e.select(isTwo, m.index(2), m.index(1));
-        }
-        matrices = m.when(isStep, matrices, [&](ValueRange w) {
-          return isComplex ? stepComplex(m, w[0], w[1], low, high, isUnusual, size)
-                           : stepReal(m, w[0], w[1], low, high, isUnusual, size);
         });
-        Value rest = m.e.select(drop, m.minus(u[0], count), u[0]);
-        Value tried = m.e.select(drop, m.index(0), m.plus(u[1], 1));
-        return {rest, tried, matrices[0], matrices[1]};
-      });
-      return {isLeft, next[0], next[1], next[2], next[3]};
-    });
-    Value isDone = m.both(isNumber, m.cmp(CmpIPredicate::ule, done[0], m.index(1)));
+    Value isNumber =
+        compare(arith::CmpFPredicate::OEQ, Real{&b, cleared[1]}, none);
+    // Rows above `high` that are not done, and how often a step was made for
+    // the last.
+    Value start = m.e.select(isNumber, size, m.index(0));
+    Values done = m.repeat(
+        kStepsPerRow * std::max<int64_t>(n, 1),
+        {start, m.index(0), cleared[0], now[1]},
+        [&](Value, ValueRange s) -> Values {
+          Value left = s[0];
+          Value isLeft = m.cmp(CmpIPredicate::ugt, left, m.index(1));
+          Values next = m.when(
+              isLeft, {s[0], s[1], s[2], s[3]}, [&](ValueRange u) -> Values {
+                Value high = m.minus(u[0], m.index(1));
+                Values split = splitOff(m, u[2], high);
+                Value low = split[0], length = m.minus(high, low);
+                Value isOne = m.cmp(CmpIPredicate::eq, length, m.index(0)),
+                      isTwo = m.cmp(CmpIPredicate::eq, length, m.index(1));
+                Value isUnusual =
+                    m.cmp(CmpIPredicate::eq,
+                          arith::RemUIOp::create(b, u[1], m.index(kUsualSteps)),
+                          m.index(kUsualSteps - 1));
+                Values matrices{split[1], u[3]};
+                Value isStep = m.negated(isOne), drop = isOne;
+                Value count = m.index(1);
+                if (!isComplex) {
+                  matrices = m.when(isTwo, matrices, [&](ValueRange w) {
+                    return standardise(m, w[0], w[1], low, size);
+                  });
+                  isStep = m.both(isStep, m.negated(isTwo));
+                  drop = arith::OrIOp::create(b, isOne, isTwo);
+                  count = m.e.select(isTwo, m.index(2), m.index(1));
+                }
+                matrices = m.when(isStep, matrices, [&](ValueRange w) {
+                  return isComplex ? stepComplex(m, w[0], w[1], low, high,
+                                                 isUnusual, size)
+                                   : stepReal(m, w[0], w[1], low, high,
+                                              isUnusual, size);
+                });
+                Value rest = m.e.select(drop, m.minus(u[0], count), u[0]);
+                Value tried = m.e.select(drop, m.index(0), m.plus(u[1], 1));
+                return {rest, tried, matrices[0], matrices[1]};
+              });
+          return {isLeft, next[0], next[1], next[2], next[3]};
+        });
+    Value isDone =
+        m.both(isNumber, m.cmp(CmpIPredicate::ule, done[0], m.index(1)));
     Real poison = choose(isDone, none, none / none);
     auto marked = [&](Value matrix) {
       return m.range(m.index(0), size, matrix, [&](Value i, ValueRange s) {
         return m.range(m.index(0), size, s, [&](Value j, ValueRange u) {
           Value x = m.get(u[0], {i, j});
-          return Values{m.set(u[0], {i, j}, m.e.add(x, m.e.make(x.getType(), poison)))};
+          return Values{
+              m.set(u[0], {i, j}, m.e.add(x, m.e.make(x.getType(), poison)))};
         });
       })[0];
     };
     return {marked(done[2]), marked(done[3])};
   };
-  auto results = m.overBatch(batchOf(l.sizes(h)), {copyAs(l, h, wide), copyAs(l, q, wide)}, body);
+  auto results = m.overBatch(batchOf(l.sizes(h)),
+                             {copyAs(l, h, wide), copyAs(l, q, wide)}, body);
   l.set(op.getT(), copyAs(l, results[0], narrow));
   l.set(op.getV(), copyAs(l, results[1], narrow));
   return success();
@@ -437,48 +488,67 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
   double epsilon = Elements::realType(narrow).isF32() ? 0x1p-24 : 0x1p-53;
   Real zero{&b, numberConstant(b, b.getF64Type(), 0)}, unit = zero.of(1);
   auto body = [&](ValueRange now) -> Values {
-    return m.range(m.index(0), size, {now[0], now[1]}, [&](Value k, ValueRange s) {
-      // (T - t_kk) y = 0, from row k upwards.
-      Value corner = m.get(t, {k, k});
-      Value column = m.set(s[0], k, e.make(wide, unit, zero));
-      column = m.range(m.index(0), k, column, [&](Value turn, ValueRange y) {
-        Value i = m.minus(m.minus(k, m.index(1)), turn);
-        Value sum = m.range(m.plus(i, 1), m.plus(k, 1), l.zero(wide), [&](Value j, ValueRange so) {
-          return Values{e.add(so[0], e.multiply(m.get(t, {i, j}), m.get(y[0], j)))};
-        })[0];
-        Value apart = e.subtract(corner, m.get(t, {i, i}));
-        // Equal eigenvalues are taken apart a little.
-        Real least = larger(e.modulus(corner) * epsilon, zero.of(0x1p-900));
-        Value isClose = compare(arith::CmpFPredicate::OLT, e.modulus(apart), least);
-        Value divisor = e.select(isClose, e.make(wide, least, zero), apart);
-        return Values{m.set(y[0], i, e.divide(sum, divisor))};
-      })[0];
-      // V y, its norm, its largest element.
-      Values made = m.range(m.index(0), size, {s[1], zero.v, zero.v, e.make(wide, unit, zero), m.index(0)}, [&](Value i, ValueRange u) {
-        Value x = m.range(m.index(0), m.plus(k, 1), l.zero(wide), [&](Value j, ValueRange so) {
-          return Values{e.add(so[0], e.multiply(m.get(v, {i, j}), m.get(column, j)))};
-        })[0];
-        Real square = e.square(x), sum{&b, u[1]}, most{&b, u[2]};
-        Value isMore = compare(arith::CmpFPredicate::OGT, square, most);
-        return Values{m.set(u[0], {i, k}, x), (sum + square).v, choose(isMore, square, most).v,
-                      e.select(isMore, x, u[3]), e.select(isMore, i, u[4])};
-      });
-      Real length = sqrt(Real{&b, made[1]}), tip = e.modulus(made[3]);
-      Value isNull = equal(length, zero);
-      Value turn = e.scale(e.conjugate(made[3]), unit / (tip * choose(isNull, unit, length)));
-      Value matrix = m.range(m.index(0), size, made[0], [&](Value i, ValueRange u) {
-        Value x = e.multiply(m.get(u[0], {i, k}), turn);
-        Value isTip = m.cmp(CmpIPredicate::eq, i, made[4]);
-        // Rounding left the largest an imaginary part.
-        Value kept = e.select(isTip, e.make(wide, e.re(x), zero), x);
-        return Values{m.set(u[0], {i, k}, kept)};
-      })[0];
-      return Values{column, matrix};
-    });
+    return m.range(
+        m.index(0), size, {now[0], now[1]}, [&](Value k, ValueRange s) {
+          // (T - t_kk) y = 0, from row k upwards.
+          Value corner = m.get(t, {k, k});
+          Value column = m.set(s[0], k, e.make(wide, unit, zero));
+          column =
+              m.range(m.index(0), k, column, [&](Value turn, ValueRange y) {
+                Value i = m.minus(m.minus(k, m.index(1)), turn);
+                Value sum = m.range(
+                    m.plus(i, 1), m.plus(k, 1), l.zero(wide),
+                    [&](Value j, ValueRange so) {
+                      return Values{e.add(
+                          so[0], e.multiply(m.get(t, {i, j}), m.get(y[0], j)))};
+                    })[0];
+                Value apart = e.subtract(corner, m.get(t, {i, i}));
+                // Equal eigenvalues are taken apart a little.
+                Real least =
+                    larger(e.modulus(corner) * epsilon, zero.of(0x1p-900));
+                Value isClose =
+                    compare(arith::CmpFPredicate::OLT, e.modulus(apart), least);
+                Value divisor =
+                    e.select(isClose, e.make(wide, least, zero), apart);
+                return Values{m.set(y[0], i, e.divide(sum, divisor))};
+              })[0];
+          // V y, its norm, its largest element.
+          Values made = m.range(
+              m.index(0), size,
+              {s[1], zero.v, zero.v, e.make(wide, unit, zero), m.index(0)},
+              [&](Value i, ValueRange u) {
+                Value x = m.range(
+                    m.index(0), m.plus(k, 1), l.zero(wide),
+                    [&](Value j, ValueRange so) {
+                      return Values{e.add(so[0], e.multiply(m.get(v, {i, j}),
+                                                            m.get(column, j)))};
+                    })[0];
+                Real square = e.square(x), sum{&b, u[1]}, most{&b, u[2]};
+                Value isMore = compare(arith::CmpFPredicate::OGT, square, most);
+                return Values{m.set(u[0], {i, k}, x), (sum + square).v,
+                              choose(isMore, square, most).v,
+                              e.select(isMore, x, u[3]),
+                              e.select(isMore, i, u[4])};
+              });
+          Real length = sqrt(Real{&b, made[1]}), tip = e.modulus(made[3]);
+          Value isNull = equal(length, zero);
+          Value turn = e.scale(e.conjugate(made[3]),
+                               unit / (tip * choose(isNull, unit, length)));
+          Value matrix =
+              m.range(m.index(0), size, made[0], [&](Value i, ValueRange u) {
+                Value x = e.multiply(m.get(u[0], {i, k}), turn);
+                Value isTip = m.cmp(CmpIPredicate::eq, i, made[4]);
+                // Rounding left the largest an imaginary part.
+                Value kept = e.select(isTip, e.make(wide, e.re(x), zero), x);
+                return Values{m.set(u[0], {i, k}, kept)};
+              })[0];
+          return Values{column, matrix};
+        });
   };
   SmallVector<OpFoldResult> sizes = l.sizes(t), vectorSizes(sizes);
   vectorSizes.pop_back();
-  Value columns = l.filled(vectorSizes, l.zero(wide)), start = l.filled(sizes, l.zero(wide));
+  Value columns = l.filled(vectorSizes, l.zero(wide)),
+        start = l.filled(sizes, l.zero(wide));
   auto results = m.overBatch(batchOf(sizes), {columns, start}, body);
   l.set(op.getX(), copyAs(l, results[1], narrow));
   return success();

@@ -7,7 +7,6 @@ in ``cut`` in uneven shards (one of them empty); every result must be what ``jax
 """
 
 import dataclasses
-import functools
 import sys
 import time
 from collections.abc import Callable

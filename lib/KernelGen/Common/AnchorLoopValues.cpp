@@ -83,10 +83,10 @@ static bool isStoredByLoop(Value value) {
   return isa<bufferization::MaterializeInDestinationOp>(result.getOwner());
 }
 
-/// Where a loop builds `value` element by element in an empty tensor, gives it a
-/// buffer of its own: empty-tensor elimination would let it begin in the tensor
-/// that it is stored to, and bufferization refuses that before it has found out
-/// that the loop works in place.
+/// Where a loop builds `value` element by element in an empty tensor, gives it
+/// a buffer of its own: empty-tensor elimination would let it begin in the
+/// tensor that it is stored to, and bufferization refuses that before it has
+/// found out that the loop works in place.
 static void keepApart(Value value) {
   Operation *loop = value.getDefiningOp();
   if (!isa_and_nonnull<scf::ForOp, scf::WhileOp>(loop) || isStoredByLoop(value))
@@ -114,7 +114,8 @@ static void copyInBranches(Value value, Value destination, ValueRange carried,
     OpOperand &operand = yield->getOpOperand(index);
     Value root = rootOf(operand.get());
     bool isOutside = !region->isAncestor(root.getParentRegion());
-    if (isOutside || (root != destination && llvm::is_contained(carried, root))) {
+    if (isOutside ||
+        (root != destination && llvm::is_contained(carried, root))) {
       OpBuilder builder(yield);
       operand.set(bufferization::AllocTensorOp::create(
           builder, yield.getLoc(), cast<RankedTensorType>(value.getType()),
