@@ -1,7 +1,7 @@
 """How far approximated functions are from the truth, in units in the last place.
 
-``functions.py SHARD-RUN DIR``: each function of f32 on arguments over its whole range, against NumPy in f64 (f64
-functions against long double); a bound for each. A backend that approximates otherwise must keep them.
+``functions.py SHARD-RUN DIR [OPTION...]``: each function of f32 on arguments over its whole range, against NumPy in f64
+(f64 functions against long double); a bound for each, the same on every device. docs/Reference/accuracy.md lists the bounds.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[float, float], tuple[
     "rsqrt": (lambda x: 1 / np.sqrt(x), (1e-38, 3e38), (2, 2)),
     "cbrt": (np.cbrt, (-3e38, 3e38), (1, 4)),
 }
+# The second argument is the first one's values in another order, divided by 16.
+BINARY: dict[str, tuple[Callable[[Array, Array], Array], tuple[float, float], tuple[float, float]]] = {
+    "power": (np.power, (1e-3, 30), (3, 2)),
+    "atan2": (np.arctan2, (-1e4, 1e4), (4, 2)),
+}
 TYPES = {"f32": (np.float32, np.float64), "f64": (np.float64, np.longdouble)}
 
 
@@ -55,30 +60,41 @@ def distance(got: Array, exact: Array, dtype: Any) -> Array:
 
 def main() -> None:
     """Prints a table; exits 1 where a bound does not hold."""
-    shard_run, directory = sys.argv[1], Path(sys.argv[2])
+    shard_run, directory, *options = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
     directory.mkdir(parents=True, exist_ok=True)
     failed = False
+    page = (Path(__file__).resolve().parents[3] / "docs/Reference/accuracy.md").read_text()
+    for op, (_, (low, high), (single, double)) in (FUNCTIONS | BINARY).items():
+        row = f"| `{op}` | {low:g} to {high:g} | {single + 0.5} | {double + 0.5} |"
+        if row not in page:
+            failed = True
+            print(f"docs/Reference/accuracy.md lacks the row\n{row}")
     for index, (name, (dtype, wide)) in enumerate(TYPES.items()):
         kind = f"tensor<{COUNT}x{name}>"
         values = [arguments(low, high, dtype) for _, (low, high), _ in FUNCTIONS.values()]
         # Beyond the range of the fast reduction, and what is no number.
         huge = np.resize(np.array([1e6, -3e7, 1e30, np.inf, np.nan, 131072.5, 2.5e5], dtype), COUNT)
         values += [huge, huge]
-        ops = [*FUNCTIONS, "sine", "cosine"]
-        lines = [f"%{i} = stablehlo.{op} %a{i} : {kind}" for i, op in enumerate(ops)]
+        values += [arguments(low, high, dtype) for _, (low, high), _ in BINARY.values()]
+        seconds = {op: np.roll(value, 7) / 16 for op, value in zip(BINARY, values[-len(BINARY):])}
+        ops = [*FUNCTIONS, "sine", "cosine", *BINARY]
+        lines = [f"%{i} = stablehlo.{op} %a{i}{f', %b{list(BINARY).index(op)}' if op in BINARY else ''} : {kind}"
+                 for i, op in enumerate(ops)]
         kinds = ", ".join([kind] * len(ops))
-        text = (f"func.func @main({', '.join(f'%a{i}: {kind}' for i in range(len(ops)))}) -> ({kinds}) {{\n  "
+        names = [f"%a{i}: {kind}" for i in range(len(ops))] + [f"%b{i}: {kind}" for i in range(len(BINARY))]
+        text = (f"func.func @main({', '.join(names)}) -> ({kinds}) {{\n  "
                 + "\n  ".join(lines) + f"\n  return {', '.join(f'%{i}' for i in range(len(ops)))} : {kinds}\n}}\n")
         stem = directory / f"functions_{name}"
         stem.with_suffix(".mlir").write_text(text)
-        np.savez(stem.with_suffix(".npz"), **{f"in{i}": value for i, value in enumerate(values)})
+        np.savez(stem.with_suffix(".npz"), **{f"in{i}": value for i, value in enumerate([*values, *seconds.values()])})
         out = directory / f"functions_{name}_out.npz"
-        subprocess.run([shard_run, str(stem.with_suffix(".mlir")), f"--inputs=@{stem}.npz", f"--outputs=@{out}"],
+        subprocess.run([shard_run, str(stem.with_suffix(".mlir")), f"--inputs=@{stem}.npz", f"--outputs=@{out}", *options],
                        check=True, capture_output=True)
         with np.load(out) as archive, np.errstate(all="ignore"):
             for i, op in enumerate(ops):
-                fn, _, bounds = FUNCTIONS[op]
-                exact, got = fn(values[i].astype(wide)), archive[f"out{i}"]
+                fn, _, bounds = (FUNCTIONS | BINARY)[op]
+                taken = [values[i]] + ([seconds[op]] if op in BINARY else [])
+                exact, got = fn(*(value.astype(wide) for value in taken)), archive[f"out{i}"]
                 assert np.array_equal(np.isnan(exact), np.isnan(got)), f"{op} of {name}: NaN elsewhere"
                 known = np.isfinite(exact.astype(dtype))
                 assert np.array_equal(exact.astype(dtype)[~known & ~np.isnan(exact)],
