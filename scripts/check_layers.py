@@ -3,9 +3,9 @@
 
 Reads cmake/layers.txt and the #include lines (also .td includes) under
 include/shardc, lib, tools and runtime. Prints one line for each that crosses a
-layer, and exits with 1 if there is any. A name of its own, `EntryPoints`, stands for
-the headers that compiler and runtime share: shardrt/EntryPoints.def, Sites.h
-and ElementType.h.
+layer, and exits with 1 if there is any. Names of their own stand for the headers that
+compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h and
+ElementType.h, `Emulated` for what emulated kernels call.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]')
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".td", ".def"}
-SHARED_WITH_RUNTIME = {"shardrt/ElementType.h", "shardrt/EntryPoints.def", "shardrt/Sites.h"}
+SHARED_WITH_RUNTIME = {
+    "shardrt/ElementType.h": "EntryPoints",
+    "shardrt/EntryPoints.def": "EntryPoints",
+    "shardrt/Sites.h": "EntryPoints",
+    "shardrt/Emulated.h": "Emulated",
+}
 
 
 def read_layers(path: Path) -> dict[str, set[str]]:
     """Return what each room may include, itself among it.
 
     Raises: ValueError for a line that is not `room: names`, or a name that is
-    neither a room nor `llvm`, `mlir`, `EntryPoints`.
+    neither a room nor `llvm`, `mlir`, nor one of SHARED_WITH_RUNTIME.
     """
     layers: dict[str, set[str]] = {}
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -34,7 +39,7 @@ def read_layers(path: Path) -> dict[str, set[str]]:
         if not colon:
             raise ValueError(f"{path}:{number}: expected 'room: names', found '{line}'")
         layers[room.strip()] = {room.strip(), *names.split()}
-    known = {*layers, "llvm", "mlir", "EntryPoints"}
+    known = {*layers, "llvm", "mlir", *SHARED_WITH_RUNTIME.values()}
     for room, names in layers.items():
         if unknown := sorted(names - known):
             raise ValueError(f"{path}: room '{room}' names unknown rooms {', '.join(unknown)}")
@@ -53,7 +58,7 @@ def room_of_include(name: str) -> str | None:
     """Return the room that an include names; None for the standard library and siblings."""
     parts = name.split("/")
     if name in SHARED_WITH_RUNTIME:
-        return "EntryPoints"
+        return SHARED_WITH_RUNTIME[name]
     if parts[0] == "shardc" and len(parts) > 2:
         return parts[1]
     if parts[0] == "shardrt":
