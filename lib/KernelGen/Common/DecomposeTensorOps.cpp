@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/KernelGen/Passes.h"
 
@@ -64,6 +65,28 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// A slice that leaves some dims of one element out and keeps others is taken in
+/// full rank first: of a buffer whose strides are not known, MLIR 22 cannot tell
+/// which dims are left out, and reads along the wrong ones.
+struct SliceInFullRank final : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getResultType();
+    int64_t lacking = op.getSourceType().getRank() - type.getRank();
+    int64_t ones = llvm::count(op.getStaticSizes(), 1);
+    if (lacking == 0 || ones == lacking)
+      return rewriter.notifyMatchFailure(op, "all dims of one element are kept, or none");
+    auto full = tensor::ExtractSliceOp::create(rewriter, op.getLoc(), op.getSource(), op.getMixedOffsets(), op.getMixedSizes(),
+                                               op.getMixedStrides());
+    auto groups = getReassociationIndicesForReshape(full.getType(), type);
+    if (!groups)
+      return rewriter.notifyMatchFailure(op, "no dims to join");
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, type, full, *groups);
+    return success();
+  }
+};
+
 /// index_switch becomes a chain of if.
 struct DecomposeSwitch final : OpRewritePattern<scf::IndexSwitchOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -109,7 +132,7 @@ struct DecomposeTensorOpsPass final
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposePad, DecomposeSwitch>(&getContext());
+    patterns.add<DecomposePad, DecomposeSwitch, SliceInFullRank>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
