@@ -53,7 +53,7 @@ private:
   FailureOr<Value> allToAll(stablehlo::AllToAllOp op, Value local, int64_t operand, const Groups &groups);
   FailureOr<Value> reduce(Region &body, Value local, int64_t operand, const Groups &groups);
   FailureOr<Value> reduceScatter(stablehlo::ReduceScatterOp op, Value local, const Groups &groups);
-  FailureOr<Value> withLeadingDim(Value local);
+  Value withLeadingDim(Value local);
 
   DimShardingAttr shardingOf(int64_t operand, int64_t dim) {
     return getSharding(op->getOperand(operand)).getDims()[dim];
@@ -218,15 +218,18 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
 }
 
 /// The same value with a dim of one element before the others.
-FailureOr<Value> CollectiveBuilder::withLeadingDim(Value local) {
+Value CollectiveBuilder::withLeadingDim(Value local) {
   auto type = cast<RankedTensorType>(local.getType());
-  if (!type.hasStaticShape())
-    return op->emitOpError() << "unsupported: has a block of " << type << " on a rank, whose size differs by rank; "
-                                "cut it evenly along the free axes";
   SmallVector<int64_t> shape{1};
   llvm::append_range(shape, type.getShape());
-  Value result = stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local);
-  return result;
+  if (type.getRank() == 0)
+    return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local).getResult();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, local);
+  sizes.insert(sizes.begin(), builder.getIndexAttr(1));
+  SmallVector<ReassociationIndices> groups = {{0, 1}};
+  for (int64_t i = 1; i < type.getRank(); ++i)
+    groups.push_back({i + 1});
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local, groups, sizes).getResult();
 }
 
 FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayRef<int64_t> sources) {
@@ -274,7 +277,7 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
   if (type.getRank() > 0)
     return local; // Nothing in it.
   FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised) || failed(raised = exchange(*raised, operand, 0, axes, owned, needed, 1)))
+  if (failed(raised = exchange(*raised, operand, 0, axes, owned, needed, 1)))
     return failure();
   Value result = stablehlo::ReshapeOp::create(builder, loc, type, *raised);
   return result;
@@ -293,7 +296,7 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value lo
   // Along one dim: the parts of all members, one behind the other, are a dim of
   // their own, of which each member keeps its own.
   FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised) || failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block, groups.first,
+  if (failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block, groups.first,
                                                  groups.size, split + 1, groups.place, parts)))
     return failure();
   auto type = cast<RankedTensorType>(local.getType());
@@ -308,8 +311,14 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value lo
   for (int64_t i : order)
     shape.push_back(cast<RankedTensorType>(raised->getType()).getDimSize(i));
   Value moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape), *raised, order);
-  Value result = stablehlo::ReshapeOp::create(builder, loc, type, moved);
-  return result;
+  SmallVector<ReassociationIndices> joined;
+  for (int64_t i = 0; i < numDims; ++i) {
+    joined.push_back({i > split ? i + 1 : i});
+    if (i == split)
+      joined.back().push_back(i + 1);
+  }
+  Value result = tensor::CollapseShapeOp::create(builder, loc, moved, joined);
+  return result.getType() == type ? result : tensor::CastOp::create(builder, loc, type, result).getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,8 +370,11 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t op
                                        axisNames(groups.axes), tables.getMeshName(), builder.getStringAttr(reason()));
     return result;
   }
+  if (!type.hasStaticShape())
+    return op->emitOpError() << "unsupported: has a block of " << type << " on a rank, whose size differs by rank; "
+                                "cut it evenly along the free axes";
   FailureOr<Value> all = withLeadingDim(local);
-  if (failed(all) || failed(all = exchange(*all, operand, 0, groups.axes, groups.block, groups.first, groups.size)))
+  if (failed(all = exchange(*all, operand, 0, groups.axes, groups.block, groups.first, groups.size)))
     return failure();
   SmallVector<int64_t> starts(type.getRank() + 1, 0), strides(type.getRank() + 1, 1), limits{0};
   llvm::append_range(limits, type.getShape());
