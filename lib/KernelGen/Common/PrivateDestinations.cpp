@@ -73,12 +73,13 @@ static SmallVector<State> previousStates(State state) {
     if (OpOperand *init = loop.getTiedLoopInit(result))
       return {{init->get(), true}};
   SmallVector<State> states;
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
-      states.push_back({region->front().getTerminator()->getOperand(result.getResultNumber()), state.isChanged});
-  if (auto branch = dyn_cast<scf::IndexSwitchOp>(op))
-    for (Region &region : branch->getRegions())
-      states.push_back({region.front().getTerminator()->getOperand(result.getResultNumber()), state.isChanged});
+  if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return states;
+  for (Region &region : op->getRegions()) {
+    Value yielded = region.front().getTerminator()->getOperand(result.getResultNumber());
+    // Over what comes from elsewhere another branch writes its own.
+    states.push_back({yielded, state.isChanged || !region.isAncestor(yielded.getParentRegion())});
+  }
   return states;
 }
 
