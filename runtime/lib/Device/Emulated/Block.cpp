@@ -492,6 +492,18 @@ static Lane &laneOf(shardrt_emulated_thread *thread) {
   return *static_cast<Lane *>(thread->owner);
 }
 
+/// The thread's lane, about to meet the lanes of `mask`; what the meeting takes
+/// from it is still to be said.
+static Lane &come(shardrt_emulated_thread *thread, Lane::Meeting meeting,
+                  uint32_t mask, int32_t place, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.meeting = meeting;
+  lane.mask = mask;
+  lane.place = place;
+  lane.where = where;
+  return lane;
+}
+
 extern "C" {
 
 void shardrt_emulated_barrier(shardrt_emulated_thread *thread, int32_t place,
@@ -503,22 +515,15 @@ void shardrt_emulated_barrier(shardrt_emulated_thread *thread, int32_t place,
 void shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread,
                                    int32_t mask, int32_t place,
                                    const char *where) {
-  Lane &lane = laneOf(thread);
-  lane.mask = static_cast<uint32_t>(mask);
-  lane.place = place;
-  lane.where = where;
-  lane.meeting = Lane::Meeting::Barrier;
+  Lane &lane = come(thread, Lane::Meeting::Barrier, static_cast<uint32_t>(mask),
+                    place, where);
   lane.runner->meetWarp(lane);
 }
 
 void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
                                int32_t count, int32_t transposed, int32_t *out,
                                int32_t place, const char *where) {
-  Lane &lane = laneOf(thread);
-  lane.mask = ~0u;
-  lane.place = place;
-  lane.where = where;
-  lane.meeting = Lane::Meeting::LoadMatrix;
+  Lane &lane = come(thread, Lane::Meeting::LoadMatrix, ~0u, place, where);
   lane.value = count;
   lane.kind = transposed;
   lane.row = static_cast<const char *>(row);
@@ -536,11 +541,7 @@ void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
 void shardrt_emulated_mma(shardrt_emulated_thread *thread, int32_t kind,
                           const int32_t *words, int32_t *out, int32_t place,
                           const char *where) {
-  Lane &lane = laneOf(thread);
-  lane.mask = ~0u;
-  lane.place = place;
-  lane.where = where;
-  lane.meeting = Lane::Meeting::Multiply;
+  Lane &lane = come(thread, Lane::Meeting::Multiply, ~0u, place, where);
   lane.kind = kind;
   lane.words = words;
   lane.out = out;
@@ -551,11 +552,8 @@ int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,
                                  int32_t value, int32_t from, int32_t clamp,
                                  int32_t kind, int32_t place,
                                  const char *where) {
-  Lane &lane = laneOf(thread);
-  lane.mask = static_cast<uint32_t>(mask);
-  lane.place = place;
-  lane.where = where;
-  lane.meeting = Lane::Meeting::Shuffle;
+  Lane &lane = come(thread, Lane::Meeting::Shuffle, static_cast<uint32_t>(mask),
+                    place, where);
   lane.value = value;
   lane.from = from;
   lane.clamp = clamp;
