@@ -131,17 +131,7 @@ static void launchPoints(linalg::GenericOp op) {
   if (points == 0)
     return;
   Value total = dims.count(b, loc, dims.parallel);
-  int64_t threads = threadsFor(points);
-  Value perBlock = arith::ConstantIndexOp::create(b, loc, threads);
-  Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
-
-  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, threads);
-  Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
-  Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
-  Value inside =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, total);
-  auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(guard.thenBlock());
+  Value index = beginLaunchOf(b, loc, total, threadsFor(points));
 
   PointEmitter emitter(b, op);
   dims.place(b, loc, emitter, dims.parallel, index);
@@ -477,15 +467,7 @@ static void launchAlgorithm(Operation *op) {
     trips.push_back(arith::MaxSIOp::create(b, loc, trip, zero));
   }
   Value total = product(b, loc, trips);
-  Value perBlock = arith::ConstantIndexOp::create(b, loc, kBlock);
-  Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
-  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
-  Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
-  Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
-  Value inside =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, total);
-  auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(guard.thenBlock());
+  Value index = beginLaunchOf(b, loc, total, kBlock);
   SmallVector<Value> at(loops.size());
   for (size_t i = loops.size(); i-- > 0;) {
     Value place = index;
@@ -495,7 +477,7 @@ static void launchAlgorithm(Operation *op) {
     }
     at[i] = arith::AddIOp::create(b, loc, loops[i].getLowerBound(), place);
   }
-  op->moveBefore(guard.thenBlock()->getTerminator());
+  op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   for (auto [loop, value] : llvm::zip_equal(loops, at)) {
     loop.getInductionVar().replaceAllUsesWith(value);
     Block *body = loop.getBody();

@@ -17,6 +17,20 @@ gpu::LaunchOp gpukernels::beginLaunch(OpBuilder &b, Location loc, Value blocks,
   return launch;
 }
 
+Value gpukernels::beginLaunchOf(OpBuilder &b, Location loc, Value total,
+                                int64_t threads) {
+  Value perBlock = arith::ConstantIndexOp::create(b, loc, threads);
+  Value blocks = arith::CeilDivUIOp::create(b, loc, total, perBlock);
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, threads);
+  Value first = arith::MulIOp::create(b, loc, launch.getBlockIds().x, perBlock);
+  Value index = arith::AddIOp::create(b, loc, first, launch.getThreadIds().x);
+  Value inside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, total);
+  auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(guard.thenBlock());
+  return index;
+}
+
 Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {
   Value result = arith::ConstantIndexOp::create(b, loc, 1);
   for (Value value : values)

@@ -19,6 +19,10 @@ inline constexpr int64_t kWarp = 32;
 gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
                           int64_t threads);
 
+/// A launch of a thread for each number below `total`, in blocks of `threads`.
+/// Returns the thread's number; the builder stands where it is below `total`.
+Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
+
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
 /// Emits one generic's work at one point of its parallel dims.
