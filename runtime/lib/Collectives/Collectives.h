@@ -1,7 +1,8 @@
 //===- Collectives.h - Each algorithm once, over any transport --*- C++ -*-===//
 //
-// The functions behind the entry points of shardrt.h, with their contracts.
-// They return 0 or the status that the step has failed with. They may throw
+// The functions behind the entry points of shardrt.h, with their contracts, for
+// buffers of the host, and tables of the same for buffers of a device. They
+// return 0 or the status that the step has failed with. They may throw
 // std::bad_alloc, when a message is composed.
 //
 //===----------------------------------------------------------------------===//
@@ -26,6 +27,25 @@ int gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
                const void *src, void *dst);
 int scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
                 const void *updates, void *dst);
+
+/// One way to carry them all out: what a rank's entry points call. Picked when
+/// its world is made.
+struct Collectives {
+  decltype(&runExchange) exchange;
+  decltype(&shardrt::startExchange) startExchange;
+  decltype(&shardrt::waitExchange) waitExchange;
+  decltype(&runAllReduce) allReduce;
+  decltype(&runReduceScatter) reduceScatter;
+  decltype(&shardrt::planRows) planRows;
+  decltype(&shardrt::gatherRows) gatherRows;
+  decltype(&shardrt::scatterRows) scatterRows;
+};
+
+/// The functions above: buffers are the host's.
+extern const Collectives hostCollectives;
+/// Buffers are a device's: they are copied to host memory, and back. Slow, but
+/// the same on every device and transport.
+extern const Collectives stagedCollectives;
 
 /// The plan of `site`, or NULL after failing the step: there is no such site,
 /// or it is of another kind than `kind`.

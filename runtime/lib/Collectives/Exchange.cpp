@@ -17,6 +17,10 @@ using namespace shardrt;
 // What all collectives share
 //===----------------------------------------------------------------------===//
 
+const Collectives shardrt::hostCollectives = {
+    runExchange,      startExchange, waitExchange, runAllReduce,
+    runReduceScatter, planRows,      gatherRows,   scatterRows};
+
 SiteTimer::SiteTimer(shardrt_context &ctx, int64_t site)
     : ctx(ctx), site(site), startNs(nowNs()), waitedBefore(ctx.comm->waited()) {
 }
@@ -78,8 +82,8 @@ static bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
   return false;
 }
 
-/// Fills `dst` and waits for the readers of `src`. `lastPost`, if not null, is set to
-/// when the last of the ranks that it reads from had posted.
+/// Fills `dst` and waits for the readers of `src`. `lastPost`, if not null, is
+/// set to when the last of the ranks that it reads from had posted.
 static bool complete(shardrt_context &ctx, const SitePlan &plan,
                      const Ticket &ticket, const std::byte *src, std::byte *dst,
                      const void *fill, int64_t *lastPost = nullptr) {
@@ -118,8 +122,9 @@ static bool complete(shardrt_context &ctx, const SitePlan &plan,
 int shardrt::runExchange(shardrt_context &ctx, int64_t site, const void *src,
                          void *dst, const void *fill) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, dst,
-                             plan->dstBytes, plan->inPlace) ||
+  if (!plan ||
+      !checkBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
+                    plan->inPlace) ||
       !checkPlace(ctx, site, *plan, src, dst))
     return ctx.comm->status();
   SiteTimer timer(ctx, site);

@@ -1,6 +1,6 @@
-//===- Staged.cpp - Collectives on a device's buffers ---------------------===//
+//===- Staged.cpp - A device's buffers through host memory ----------------===//
 
-#include "Collectives/Staged.h"
+#include "Collectives/Collectives.h"
 #include <algorithm>
 #include <utility>
 
@@ -71,8 +71,8 @@ static bool readFill(shardrt_context &ctx, const void *device, int64_t bytes,
   return false;
 }
 
-int staged::runExchange(shardrt_context &ctx, int64_t site, const void *src,
-                        void *dst, const void *fill) {
+static int runExchangeStaged(shardrt_context &ctx, int64_t site,
+                             const void *src, void *dst, const void *fill) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
   if (!plan)
     return ctx.comm->status();
@@ -87,26 +87,25 @@ int staged::runExchange(shardrt_context &ctx, int64_t site, const void *src,
       return ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) +
                                          ": exchanges in place, but source and "
                                          "destination are two buffers");
-    int status =
-        shardrt::runExchange(ctx, site, from.get(), from.get(), element);
+    int status = runExchange(ctx, site, from.get(), from.get(), element);
     return status || from.to(dst) ? status : ctx.comm->status();
   }
   HostCopy to(ctx, plan->dstBytes);
   if (!to.get())
     return ctx.comm->status();
-  int status = shardrt::runExchange(ctx, site, from.get(), to.get(), element);
+  int status = runExchange(ctx, site, from.get(), to.get(), element);
   return status || to.to(dst) ? status : ctx.comm->status();
 }
 
-int64_t staged::startExchange(shardrt_context &ctx, int64_t site,
-                              const void *src) {
+static int64_t startExchangeStaged(shardrt_context &ctx, int64_t site,
+                                   const void *src) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
   if (!plan)
     return 0;
   HostCopy from(ctx, plan->srcBytes);
   if (!from.from(src))
     return 0;
-  int64_t token = shardrt::startExchange(ctx, site, from.get());
+  int64_t token = startExchange(ctx, site, from.get());
   // Until the wait; after a failure it goes with the step's memory.
   void *kept = from.take();
   if (token > 0)
@@ -114,12 +113,12 @@ int64_t staged::startExchange(shardrt_context &ctx, int64_t site,
   return token;
 }
 
-int staged::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
-                         const void *fill) {
+static int waitExchangeStaged(shardrt_context &ctx, int64_t token, void *dst,
+                              const void *fill) {
   if (int status = ctx.comm->status())
     return status;
   if (token < 1 || token > ctx.maxPending || !ctx.pending[token - 1].used)
-    return shardrt::waitExchange(ctx, token, dst, fill);
+    return waitExchange(ctx, token, dst, fill);
   int64_t site = ctx.pending[token - 1].ticket.call.site;
   void *src = ctx.pending[token - 1].staged;
   const SitePlan &plan = ctx.plans[site];
@@ -129,7 +128,7 @@ int staged::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
   if (!to.get() || !readFill(ctx, fill, plan.elementBytes, room, element))
     return ctx.comm->status();
   void *target = plan.inPlace ? src : to.get();
-  int status = shardrt::waitExchange(ctx, token, target, element);
+  int status = waitExchange(ctx, token, target, element);
   if (!status && plan.dstBytes > 0 &&
       !ctx.device->upload(dst, target, plan.dstBytes))
     status = ctx.fail(ctx.device->status, ctx.device->error);
@@ -138,29 +137,29 @@ int staged::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
   return status;
 }
 
-int staged::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
-                         void *dst, int64_t count) {
+static int runAllReduceStaged(shardrt_context &ctx, int64_t site,
+                              const void *src, void *dst, int64_t count) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
   if (!plan)
     return ctx.comm->status();
   if (count < 0 || count > (int64_t(1) << 48))
-    return shardrt::runAllReduce(ctx, site, src, dst, count);
+    return runAllReduce(ctx, site, src, dst, count);
   HostCopy data(ctx, count * plan->elementBytes);
   if (!data.from(src))
     return ctx.comm->status();
-  int status = shardrt::runAllReduce(ctx, site, data.get(), data.get(), count);
+  int status = runAllReduce(ctx, site, data.get(), data.get(), count);
   return status || data.to(dst) ? status : ctx.comm->status();
 }
 
-int staged::runReduceScatter(shardrt_context &ctx, int64_t site,
-                             const void *src, void *dst) {
+static int runReduceScatterStaged(shardrt_context &ctx, int64_t site,
+                                  const void *src, void *dst) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
   if (!plan)
     return ctx.comm->status();
   HostCopy from(ctx, plan->srcBytes), to(ctx, plan->dstBytes);
   if (!to.get() || !from.from(src))
     return ctx.comm->status();
-  int status = shardrt::runReduceScatter(ctx, site, from.get(), to.get());
+  int status = runReduceScatter(ctx, site, from.get(), to.get());
   return status || to.to(dst) ? status : ctx.comm->status();
 }
 
@@ -168,13 +167,13 @@ int staged::runReduceScatter(shardrt_context &ctx, int64_t site,
 // Rows
 //===----------------------------------------------------------------------===//
 
-int64_t staged::planRows(shardrt_context &ctx, int64_t site,
-                         const void *indices) {
+static int64_t planRowsStaged(shardrt_context &ctx, int64_t site,
+                              const void *indices) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::RowPlan);
   if (!plan)
     return 0;
   HostCopy from(ctx, plan->srcBytes);
-  return from.from(indices) ? shardrt::planRows(ctx, site, from.get()) : 0;
+  return from.from(indices) ? planRows(ctx, site, from.get()) : 0;
 }
 
 /// Bytes of all rows that plan `handle` has positions for, in the tensor of
@@ -195,33 +194,56 @@ static int64_t rowBytes(shardrt_context &ctx, int64_t site, int64_t handle) {
   return bytes;
 }
 
-int staged::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
-                       const void *src, void *dst) {
+/// What rows of `site` are copied with, and how many bytes the plan's positions
+/// take; NULL with `status` set where there is nothing to copy, or no such
+/// plan.
+static const SitePlan *prepareRows(shardrt_context &ctx, int64_t site,
+                                   int64_t handle, SiteKind kind,
+                                   int64_t &bytes, int &status) {
   const SitePlan *plan = nullptr;
+  if (!ctx.comm->status() && (plan = findPlan(ctx, site, kind))) {
+    if ((bytes = rowBytes(ctx, site, handle)) >= 0)
+      return plan;
+    // Says what is wrong with the handle.
+    auto run = kind == SiteKind::GatherRows ? gatherRows : scatterRows;
+    status = run(ctx, site, handle, nullptr, nullptr);
+    return nullptr;
+  }
+  status = ctx.comm->status();
+  return nullptr;
+}
+
+static int gatherRowsStaged(shardrt_context &ctx, int64_t site, int64_t handle,
+                            const void *src, void *dst) {
   int64_t bytes = 0;
-  if (ctx.comm->status() || !(plan = findPlan(ctx, site, SiteKind::GatherRows)))
-    return ctx.comm->status();
-  if ((bytes = rowBytes(ctx, site, handle)) < 0)
-    return shardrt::gatherRows(ctx, site, handle, nullptr, nullptr);
+  int status = 0;
+  const SitePlan *plan =
+      prepareRows(ctx, site, handle, SiteKind::GatherRows, bytes, status);
+  if (!plan)
+    return status;
   HostCopy from(ctx, plan->srcBytes), to(ctx, bytes);
   if (!to.get() || !from.from(src))
     return ctx.comm->status();
-  int status = shardrt::gatherRows(ctx, site, handle, from.get(), to.get());
+  status = gatherRows(ctx, site, handle, from.get(), to.get());
   return status || to.to(dst) ? status : ctx.comm->status();
 }
 
-int staged::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
-                        const void *updates, void *dst) {
-  const SitePlan *plan = nullptr;
+static int scatterRowsStaged(shardrt_context &ctx, int64_t site, int64_t handle,
+                             const void *updates, void *dst) {
   int64_t bytes = 0;
-  if (ctx.comm->status() ||
-      !(plan = findPlan(ctx, site, SiteKind::ScatterRows)))
-    return ctx.comm->status();
-  if ((bytes = rowBytes(ctx, site, handle)) < 0)
-    return shardrt::scatterRows(ctx, site, handle, nullptr, nullptr);
+  int status = 0;
+  const SitePlan *plan =
+      prepareRows(ctx, site, handle, SiteKind::ScatterRows, bytes, status);
+  if (!plan)
+    return status;
   HostCopy from(ctx, bytes), to(ctx, plan->srcBytes);
   if (!from.from(updates) || !to.from(dst))
     return ctx.comm->status();
-  int status = shardrt::scatterRows(ctx, site, handle, from.get(), to.get());
+  status = scatterRows(ctx, site, handle, from.get(), to.get());
   return status || to.to(dst) ? status : ctx.comm->status();
 }
+
+const Collectives shardrt::stagedCollectives = {
+    runExchangeStaged,  startExchangeStaged,    waitExchangeStaged,
+    runAllReduceStaged, runReduceScatterStaged, planRowsStaged,
+    gatherRowsStaged,   scatterRowsStaged};

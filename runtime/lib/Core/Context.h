@@ -12,6 +12,10 @@
 #include <array>
 #include <vector>
 
+namespace shardrt {
+struct Collectives;
+} // namespace shardrt
+
 /// Used by the thread of its rank; by others between runs alone.
 struct shardrt_context {
   /// An exchange between its start and its wait.
@@ -28,6 +32,8 @@ struct shardrt_context {
   int64_t numRanks = 1;
   const shardrt::Program *program = nullptr;
   shardrt::Comm *comm = nullptr;
+  /// How collectives are carried out.
+  const shardrt::Collectives *collectives = nullptr;
   std::vector<shardrt::SitePlan> plans; ///< by site
   std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Collectives/Staged.h"
 #include <exception>
 #include <type_traits>
 
@@ -83,8 +82,8 @@ static void *checkMemory(shardrt_context *ctx, void *memory, int64_t bytes,
                          const char *what) {
   if (memory)
     return memory;
-  std::string why = std::string("cannot get ") + std::to_string(bytes) +
-                    " bytes for " + what;
+  std::string why =
+      std::string("cannot get ") + std::to_string(bytes) + " bytes for " + what;
   if (ctx->device && ctx->device->status != SHARDRT_OK)
     ctx->fail(ctx->device->status, why + ": " + ctx->device->error);
   else
@@ -128,57 +127,58 @@ void shardrt_free(shardrt_context *ctx, void *buffer) {
 
 int shardrt_exchange(shardrt_context *ctx, int64_t site, const void *src,
                      void *dst, const void *fill) {
-  return collective(ctx,
-                    [&] { return ctx->device ? staged::runExchange(*ctx, site, src, dst, fill)
-                              : runExchange(*ctx, site, src, dst, fill); });
+  return collective(ctx, [&] {
+    return ctx->collectives->exchange(*ctx, site, src, dst, fill);
+  });
 }
 
 int64_t shardrt_exchange_start(shardrt_context *ctx, int64_t site,
                                const void *src) {
-  return guarded(ctx, int64_t(0),
-                 [&] { return ctx->device ? staged::startExchange(*ctx, site, src)
-                              : startExchange(*ctx, site, src); });
+  return guarded(ctx, int64_t(0), [&] {
+    return ctx->collectives->startExchange(*ctx, site, src);
+  });
 }
 
 int shardrt_exchange_wait(shardrt_context *ctx, int64_t token, void *dst,
                           const void *fill) {
-  return collective(ctx, [&] { return ctx->device ? staged::waitExchange(*ctx, token, dst, fill)
-                              : waitExchange(*ctx, token, dst, fill); });
+  return collective(ctx, [&] {
+    return ctx->collectives->waitExchange(*ctx, token, dst, fill);
+  });
 }
 
 int shardrt_all_reduce(shardrt_context *ctx, int64_t site, const void *src,
                        void *dst, int64_t count) {
-  return collective(ctx,
-                    [&] { return ctx->device ? staged::runAllReduce(*ctx, site, src, dst, count)
-                              : runAllReduce(*ctx, site, src, dst, count); });
+  return collective(ctx, [&] {
+    return ctx->collectives->allReduce(*ctx, site, src, dst, count);
+  });
 }
 
 int shardrt_reduce_scatter(shardrt_context *ctx, int64_t site, const void *src,
                            void *dst) {
-  return collective(ctx,
-                    [&] { return ctx->device ? staged::runReduceScatter(*ctx, site, src, dst)
-                              : runReduceScatter(*ctx, site, src, dst); });
+  return collective(ctx, [&] {
+    return ctx->collectives->reduceScatter(*ctx, site, src, dst);
+  });
 }
 
 int64_t shardrt_plan_rows(shardrt_context *ctx, int64_t site,
                           const void *indices) {
-  return guarded(ctx, int64_t(0),
-                 [&] { return ctx->device ? staged::planRows(*ctx, site, indices)
-                              : planRows(*ctx, site, indices); });
+  return guarded(ctx, int64_t(0), [&] {
+    return ctx->collectives->planRows(*ctx, site, indices);
+  });
 }
 
 int shardrt_gather_rows(shardrt_context *ctx, int64_t site, int64_t plan,
                         const void *src, void *dst) {
-  return collective(ctx,
-                    [&] { return ctx->device ? staged::gatherRows(*ctx, site, plan, src, dst)
-                              : gatherRows(*ctx, site, plan, src, dst); });
+  return collective(ctx, [&] {
+    return ctx->collectives->gatherRows(*ctx, site, plan, src, dst);
+  });
 }
 
 int shardrt_scatter_rows(shardrt_context *ctx, int64_t site, int64_t plan,
                          const void *updates, void *dst) {
-  return collective(
-      ctx, [&] { return ctx->device ? staged::scatterRows(*ctx, site, plan, updates, dst)
-                              : scatterRows(*ctx, site, plan, updates, dst); });
+  return collective(ctx, [&] {
+    return ctx->collectives->scatterRows(*ctx, site, plan, updates, dst);
+  });
 }
 
 void *shardrt_stage_input(shardrt_context *ctx, const void *host,
@@ -228,10 +228,10 @@ int shardrt_launch(shardrt_context *ctx, int64_t kernel, int64_t gridX,
       return status;
     const DeviceCode &code = *ctx->program->device;
     if (kernel < 0 || kernel >= static_cast<int64_t>(code.kernels.size()))
-      return ctx->fail(SHARDRT_USAGE,
-                       "launches kernel " + std::to_string(kernel) +
-                           ", but the program has " +
-                           std::to_string(code.kernels.size()));
+      return ctx->fail(SHARDRT_USAGE, "launches kernel " +
+                                          std::to_string(kernel) +
+                                          ", but the program has " +
+                                          std::to_string(code.kernels.size()));
     if (gridX <= 0 || gridY <= 0 || gridZ <= 0)
       return SHARDRT_OK;
     if (ctx->device->launch(kernel, {gridX, gridY, gridZ},

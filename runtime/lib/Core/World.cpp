@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/World.h"
+#include "Collectives/Collectives.h"
 #include "Core/Clock.h"
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,8 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
     ctx->numRanks = ranks;
     ctx->program = program.get();
     ctx->comm = &group.rank(rank);
+    ctx->collectives =
+        program->device ? &stagedCollectives : &hostCollectives;
     for (const Site &site : program->table.sites)
       ctx->plans.push_back(planSite(site, rank));
     ctx->stats.resize(program->table.sites.size());
