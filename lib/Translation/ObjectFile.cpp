@@ -10,6 +10,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -20,6 +21,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include <mutex>
 
 using namespace mlir;
@@ -106,6 +108,22 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module,
   return result;
 }
 
+namespace {
+/// Lets LLVM unroll innermost loops alone. Kernels come tiled and unrolled as
+/// far as registers go; unrolling the loops around them as well makes straight
+/// lines of thousands of moves, on which LLVM's schedulers take quadratic time.
+struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &analyses) {
+    for (llvm::Loop *loop :
+         analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (!loop->isInnermost())
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+    return llvm::PreservedAnalyses::all();
+  }
+};
+} // namespace
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -115,6 +133,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
   llvm::PassBuilder builder(&machine, tuning);
+  builder.registerPipelineStartEPCallback([](llvm::ModulePassManager &passes,
+                                             llvm::OptimizationLevel) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(KeepOuterLoops()));
+  });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);
