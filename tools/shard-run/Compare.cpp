@@ -87,6 +87,48 @@ Comparison shardc::compareArrays(const HostArray &got,
   return result;
 }
 
+/// Elements of `array`, `parts` words each, in which a word has all bits of
+/// `exponent`.
+template <typename Word>
+static int64_t countFullExponents(const HostArray &array, Word exponent,
+                                  int64_t parts) {
+  int64_t count = 0;
+  for (int64_t i = 0, end = array.numElements(); i < end; ++i) {
+    bool full = false;
+    for (int64_t part = 0; part < parts; ++part) {
+      Word word;
+      std::memcpy(&word, array.element(i) + part * sizeof(Word), sizeof(Word));
+      full |= (word & exponent) == exponent;
+    }
+    count += full;
+  }
+  return count;
+}
+
+int64_t shardc::countNotFinite(const HostArray &array) {
+  ElementType part = partType(array.type);
+  if (!isFloat(part))
+    return 0;
+  int64_t parts = isComplex(array.type) ? 2 : 1;
+  switch (part) {
+  case ElementType::F64:
+    return countFullExponents<uint64_t>(array, 0x7ff0000000000000, parts);
+  case ElementType::F32:
+    return countFullExponents<uint32_t>(array, 0x7f800000, parts);
+  case ElementType::F16:
+    return countFullExponents<uint16_t>(array, 0x7c00, parts);
+  case ElementType::BF16:
+    return countFullExponents<uint16_t>(array, 0x7f80, parts);
+  default: {
+    // 8-bit floats: some have no infinity, one no exponent of its own for NaN.
+    int64_t count = 0;
+    for (int64_t i = 0, end = array.numElements(); i < end; ++i)
+      count += !std::isfinite(toDouble(part, array.element(i)));
+    return count;
+  }
+  }
+}
+
 std::string shardc::printIndex(ArrayRef<int64_t> shape, int64_t flat) {
   SmallVector<int64_t> index(shape.size());
   for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {

@@ -36,6 +36,10 @@ struct Comparison {
 Comparison compareArrays(const HostArray &got, const HostArray &expected,
                          Tolerance tolerance);
 
+/// How many elements are NaN or infinite: a complex number that has such a part
+/// counts once, integers never do.
+int64_t countNotFinite(const HostArray &array);
+
 /// "[0, 3, 1]": the indices of element `flat` of an array of `shape`.
 std::string printIndex(llvm::ArrayRef<int64_t> shape, int64_t flat);
 

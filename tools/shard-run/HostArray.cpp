@@ -266,13 +266,35 @@ HostArray shardc::randomArray(ElementType type, ArrayRef<int64_t> shape,
   uint64_t start = splitMix64(splitMix64(seed) ^ index);
   unsigned bits = integerBits(type);
   int64_t values = bits < 4 ? int64_t(1) << bits : 16;
-  for (int64_t i = 0; i < draws; ++i) {
-    int64_t k = splitMix64(start + i) >> 57;
+  // All that a draw can become, as bytes: large arrays are filled at the speed
+  // of memory.
+  constexpr int64_t kDraws = 128;
+  SmallVector<char> table(kDraws * bytes);
+  for (int64_t k = 0; k < kDraws; ++k) {
     double value = (static_cast<double>(k) - 64) / 64;
     if (!isFloat(part))
       value =
           static_cast<double>(k % values - (isSigned(type) ? values / 2 : 0));
-    fromDouble(part, value, array.data.data() + i * bytes);
+    fromDouble(part, value, table.data() + k * bytes);
+  }
+  auto fill = [&](auto width) {
+    for (int64_t i = 0; i < draws; ++i)
+      std::memcpy(array.data.data() + i * width,
+                  table.data() + (splitMix64(start + i) >> 57) * width, width);
+  };
+  switch (bytes) {
+  case 1:
+    fill(std::integral_constant<int64_t, 1>());
+    break;
+  case 2:
+    fill(std::integral_constant<int64_t, 2>());
+    break;
+  case 4:
+    fill(std::integral_constant<int64_t, 4>());
+    break;
+  default:
+    fill(std::integral_constant<int64_t, 8>());
+    break;
   }
   return array;
 }

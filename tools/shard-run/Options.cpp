@@ -2,7 +2,9 @@
 
 #include "Options.h"
 #include "shardc/Translation/Artifact.h"
+#include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace llvm;
@@ -28,9 +30,11 @@ static cl::list<std::string>
            cl::desc("The shape of an argument whose type has '?'; may be given "
                     "several times (default: that of its input)"),
            cl::value_desc("ARG=8x6"), cl::cat(category));
-static cl::opt<std::string> transport("transport", cl::desc("thread (default)"),
-                                      cl::value_desc("name"),
-                                      cl::init("thread"), cl::cat(category));
+static cl::opt<std::string> transport(
+    "transport",
+    cl::desc("thread (default): ranks are threads; for kernels on devices also "
+             "host or direct, which say how buffers go from rank to rank"),
+    cl::value_desc("name"), cl::init("thread"), cl::cat(category));
 static cl::opt<std::string>
     device("device",
            cl::desc("cpu (default), cuda, or emulated-cuda: kernels for GPUs, "
@@ -121,6 +125,15 @@ static Expected<std::string> fileOf(const cl::opt<std::string> &option) {
   return text.str();
 }
 
+/// The runtime's number of a transport.
+static std::optional<int> transportNamed(StringRef name) {
+  return StringSwitch<std::optional<int>>(name)
+      .Case("thread", SHARDRT_TRANSPORT_AUTO)
+      .Case("host", SHARDRT_TRANSPORT_HOST)
+      .Case("direct", SHARDRT_TRANSPORT_DIRECT)
+      .Default(std::nullopt);
+}
+
 /// What cannot go together, or is out of range.
 static Error checkOptions() {
   if (model.empty())
@@ -129,9 +142,9 @@ static Error checkOptions() {
     return toolError(ExitCode::Unsupported,
                      "--transport=" + transport +
                          " is not part of this version; thread is");
-  if (transport != "thread")
+  if (!transportNamed(transport))
     return usage("--transport=" + transport +
-                 ": expected thread, process, mpi or nccl");
+                 ": expected thread, host or direct");
   if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
     return usage("--device=" + device +
                  ": expected cpu, cuda or emulated-cuda");
@@ -210,6 +223,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                      " is said when a program is compiled, but " + model +
                      " is an artifact; give it to shard-translate");
   }
+  options.transport = *transportNamed(transport);
   StringRef order = kernelSchedule;
   if (order.consume_front("random=")) {
     options.kernelSchedule = 2;

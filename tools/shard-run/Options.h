@@ -26,6 +26,7 @@ struct RunOptions {
   int64_t repeat = 1;
   bool reportJSON = false;
   int64_t timeoutMs = 0;   ///< 0: the runtime's own
+  int transport = 0;       ///< a shardrt_transport
   int kernelSchedule = 0;  ///< as shardrt_world_options
   uint64_t kernelSeed = 0;
   int64_t memoryLimit = 0; ///< bytes; 0: what the machine has

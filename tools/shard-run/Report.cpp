@@ -87,8 +87,11 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
   json::Array arguments, results, comparisons;
   for (const ValueMetadata &value : program.arguments)
     arguments.push_back(describeValue(value));
-  for (const ValueMetadata &value : program.results)
-    results.push_back(describeValue(value));
+  for (auto [value, output] : zip_equal(program.results, run.outputs)) {
+    json::Object result = describeValue(value);
+    result["not_finite"] = countNotFinite(output);
+    results.push_back(std::move(result));
+  }
   for (const Verdict &verdict : verdicts)
     for (auto [i, output] : enumerate(verdict.outputs))
       comparisons.push_back(

@@ -153,6 +153,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   options.timeout_ms = timeoutMs;
   options.kernel_schedule = kernelSchedule;
   options.kernel_seed = kernelSeed;
+  options.transport = transport;
   char problem[1024] = "";
   shardrt_world *created = nullptr;
   int status = shardrt_world_create(code.get(), &options, &created, problem,
@@ -180,7 +181,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
 
   for (size_t i = 0; i < program.results.size(); ++i) {
     result.outputs.push_back(out.gather(i));
-    if (int64_t rank = out.firstDisagreement(i);
+    if (int64_t rank = out.firstDisagreement(i, result.outputs.back());
         rank >= 0 && result.disagreeingOutput < 0) {
       result.disagreeingOutput = i;
       result.disagreeingRank = rank;

@@ -59,6 +59,9 @@ public:
     kernelSeed = seed;
   }
 
+  /// How buffers go from rank to rank: a shardrt_transport.
+  void setTransport(int which) { transport = which; }
+
 private:
   struct Destroy {
     void operator()(shardrt_program *program) const {
@@ -71,6 +74,7 @@ private:
   ProgramMetadata program;
   std::vector<ValueMetadata> expectations;
   double compileTime;
+  int transport = 0;
   int kernelSchedule = 0;
   uint64_t kernelSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;

@@ -145,14 +145,13 @@ HostArray ShardBuffers::gather(size_t index) const {
   return array;
 }
 
-int64_t ShardBuffers::firstDisagreement(size_t index) const {
-  // The array holds what the highest rank of each group says.
-  HostArray array = gather(index);
+int64_t ShardBuffers::firstDisagreement(size_t index,
+                                        const HostArray &whole) const {
   for (auto [rank, shard] : enumerate(shards[index])) {
     bool same = true;
-    forEachRun(array.shape, shard.box, elementBytes(array.type),
+    forEachRun(whole.shape, shard.box, elementBytes(whole.type),
                [&](int64_t global, int64_t local, int64_t bytes) {
-                 same &= std::memcmp(array.data.data() + global,
+                 same &= std::memcmp(whole.data.data() + global,
                                      shard.buffer.data() + local, bytes) == 0;
                });
     if (!same)

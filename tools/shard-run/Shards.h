@@ -38,8 +38,8 @@ public:
   /// elements the highest rank's are taken.
   HostArray gather(size_t index) const;
   /// Where ranks that hold the same box of value `index` hold different bits:
-  /// the lowest such rank; -1 if there is none.
-  int64_t firstDisagreement(size_t index) const;
+  /// the lowest such rank; -1 if there is none. `whole` is what `gather` gives.
+  int64_t firstDisagreement(size_t index, const HostArray &whole) const;
 
   /// Addresses as the runtime takes them: [rank][value].
   void *const *const *addresses() const { return rankAddresses.data(); }

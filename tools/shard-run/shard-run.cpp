@@ -145,6 +145,7 @@ static Error runProgram(const RunOptions *options) {
     return inputs.takeError();
 
   session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
+  session->setTransport(options->transport);
   Expected<RunResult> run =
       session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)

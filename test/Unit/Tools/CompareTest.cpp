@@ -89,3 +89,20 @@ TEST(Compare, IndexIsRowMajor) {
   EXPECT_EQ(printIndex({2, 3, 4}, 23), "[1, 2, 3]");
   EXPECT_EQ(printIndex({}, 0), "[]");
 }
+
+TEST(Compare, NaNsAndInfinitiesAreCounted) {
+  float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(countNotFinite(floats({1, inf, std::nanf(""), -inf, 0})), 3);
+  EXPECT_EQ(countNotFinite(floats({3.4e38f, -0.0f, 1e-45f})), 0);
+  EXPECT_EQ(countNotFinite(parse("4xbf16=nan")), 4);
+  EXPECT_EQ(countNotFinite(parse("3xf16=65504")), 0);
+  EXPECT_EQ(countNotFinite(parse("2xf64=inf")), 2);
+  EXPECT_EQ(countNotFinite(parse("2xi32=-1")), 0);
+  // One with both parts NaN counts once.
+  HostArray complex = parse("2xcomplex<f32>=1");
+  std::memset(complex.data.data(), 0xff, 8);
+  EXPECT_EQ(countNotFinite(complex), 1);
+  // This one has no infinity: its largest exponent is a number but for NaN.
+  EXPECT_EQ(countNotFinite(parse("2xf8E4M3FN=448")), 0);
+  EXPECT_EQ(countNotFinite(parse("2xf8E4M3FN=nan")), 2);
+}

@@ -57,9 +57,9 @@ TEST(Shards, ReplicasThatDisagreeAreFound) {
   ValueMetadata value{"", "i32", "", {2}, {cut({}, {2})}};
   ShardBuffers shards({value}, {3}, 3);
   shards.scatter(0, iota({2}));
-  EXPECT_EQ(shards.firstDisagreement(0), -1);
+  EXPECT_EQ(shards.firstDisagreement(0, shards.gather(0)), -1);
   static_cast<int32_t *>(shards.addresses()[1][0])[1] = 9;
-  EXPECT_EQ(shards.firstDisagreement(0), 1);
+  EXPECT_EQ(shards.firstDisagreement(0, shards.gather(0)), 1);
 }
 
 TEST(Shards, RandomCutsComeBack) {
@@ -89,6 +89,6 @@ TEST(Shards, RandomCutsComeBack) {
     HostArray array = iota(value.shape);
     shards.scatter(0, array);
     EXPECT_EQ(shards.gather(0).data, array.data);
-    EXPECT_EQ(shards.firstDisagreement(0), -1);
+    EXPECT_EQ(shards.firstDisagreement(0, shards.gather(0)), -1);
   }
 }
