@@ -1,6 +1,6 @@
 //===- CudaTest.cpp - Programs with kernels on a stand-in driver ----------===//
 
-#include "shardrt/shardrt.h"
+#include "TestWorld.h"
 #include <cstdlib>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,8 @@ TEST_F(Cuda, LaunchesReadsAndReduces) {
       EXPECT_EQ(sum[rank], 2.0f * (1 + 101));
     }
   }
-  EXPECT_EQ(shardrt_world_peak_bytes(world, 0), 400 + 400 + 4);
+  // Argument, results, and the two values that are combined.
+  EXPECT_EQ(shardrt_world_peak_bytes(world, 0), 400 + 400 + 4 + 8);
 }
 
 TEST_F(Cuda, RanksShareDevicesInTurn) {
@@ -135,5 +136,119 @@ TEST_F(Cuda, AFaultNamesTheKernelAndItsLine) {
                       "'twice' (double.py:7))"),
             std::string::npos)
       << said;
+}
+
+//===----------------------------------------------------------------------===//
+// From device to device
+//===----------------------------------------------------------------------===//
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+/// arguments: destination, number of elements, value of the first.
+void writeKernel(unsigned, unsigned, const int64_t *arguments) {
+  auto *to = reinterpret_cast<int32_t *>(arguments[0]);
+  for (int64_t i = 0; i < arguments[1]; ++i)
+    to[i] = static_cast<int32_t>(arguments[2] + i);
+}
+
+/// arguments: source, number of elements, value of the first, counter of those
+/// that differ.
+void compareKernel(unsigned, unsigned, const int64_t *arguments) {
+  auto *from = reinterpret_cast<const int32_t *>(arguments[0]);
+  auto *wrong = reinterpret_cast<int32_t *>(arguments[3]);
+  for (int64_t i = 0; i < arguments[1]; ++i)
+    *wrong += from[i] != arguments[2] + i;
+}
+
+/// Kernels write, ranks exchange, kernels read, and the next step writes again:
+/// the host waits for none of it, and the stand-in does work as late as it may.
+TEST(CudaDirect, WorkIsOrderedByMarks) {
+  static const fake_kernel image[] = {
+      {"write", writeKernel}, {"compare", compareKernel}, {nullptr, nullptr}};
+  for (bool inPlace : {false, true})
+    for (bool split : {false, true}) {
+      auto code = deviceFor(Way::CudaDirect);
+      code->kernels = {{1, "write", ""}, {1, "compare", ""}};
+      code->image = image;
+      // Each rank owns 4 elements and needs all of its neighbours'.
+      Intervals owned = cut({4, 4, 4});
+      Site halo = exchangeSite("halo_exchange", {12},
+                               {{0, {0}, owned, {{0, 8}, {0, 12}, {4, 12}}}},
+                               ElementType::I32);
+      halo.inPlace = inPlace;
+      TestWorld world(makeTable({3}, {halo}), 0, 60'000, 0, false,
+                      Way::CudaDirect, std::move(code));
+      int status = world.run([&](shardrt_context *ctx) -> int {
+        int64_t rank = shardrt_rank(ctx);
+        int64_t first = rank == 0 ? 0 : 4 * (rank - 1);
+        int64_t size = rank == 1 ? 12 : 8;
+        auto *dst = static_cast<int32_t *>(shardrt_alloc(ctx, 4 * size));
+        auto *src = inPlace ? dst + 4 * rank - first
+                            : static_cast<int32_t *>(shardrt_alloc(ctx, 16));
+        auto *wrong = static_cast<int32_t *>(shardrt_alloc(ctx, 4));
+        int32_t zero = 0;
+        ctx->device->upload(wrong, &zero, 4);
+        auto launch = [&](int64_t kernel, std::vector<int64_t> arguments) {
+          return shardrt_launch(ctx, kernel, 1, 1, 1, arguments.data(),
+                                static_cast<int64_t>(arguments.size()));
+        };
+        auto number = [](void *p) { return reinterpret_cast<int64_t>(p); };
+        for (int64_t step = 0; step < 20; ++step) {
+          void *from = inPlace ? dst : src;
+          if (int s = launch(0, {number(src), 4, 100 * step + 4 * rank}))
+            return s;
+          if (split) {
+            int64_t token = shardrt_exchange_start(ctx, 0, from);
+            if (int s = shardrt_exchange_wait(ctx, token, dst, nullptr))
+              return s;
+          } else if (int s = shardrt_exchange(ctx, 0, from, dst, nullptr)) {
+            return s;
+          }
+          if (int s = launch(
+                  1, {number(dst), size, 100 * step + first, number(wrong)}))
+            return s;
+        }
+        int32_t count = -1;
+        if (int s = shardrt_read(ctx, wrong, &count, 4))
+          return s;
+        return count == 0 ? SHARDRT_OK
+                          : shardrt_fail(ctx, SHARDRT_REFUSED,
+                                         std::to_string(count).c_str());
+      });
+      EXPECT_EQ(status, SHARDRT_OK)
+          << world.error() << ", in place: " << inPlace;
+    }
+}
+
+TEST_F(Cuda, DevicesThatDoNotReachOneAnother) {
+  Setting two("FAKE_CUDA_DEVICES", "2");
+  Setting apart("FAKE_CUDA_PEERS", "0");
+  shardrt_world_options options = {};
+  options.size = sizeof(options);
+  options.transport = SHARDRT_TRANSPORT_DIRECT;
+  EXPECT_EQ(
+      shardrt_world_create(program, &options, &world, error, sizeof(error)),
+      SHARDRT_UNSUPPORTED);
+  EXPECT_STREQ(error,
+               "rank 0: CUDA device 'fake 0' cannot read memory of 'fake 1'; "
+               "the direct transport needs that, host does not");
+  // Left to itself, the runtime goes through host memory.
+  ASSERT_EQ(create(), SHARDRT_OK) << error;
+  EXPECT_EQ(run(3), SHARDRT_OK) << shardrt_world_error(world);
+}
+
+TEST(Transports, DevicesNeedKernels) {
+  TestWorld world(makeTable({2}, {}));
+  shardrt_world_options options = {};
+  options.size = sizeof(options);
+  options.transport = SHARDRT_TRANSPORT_DIRECT;
+  shardrt_world *none = nullptr;
+  char error[256] = "";
+  EXPECT_EQ(shardrt_world_create(world.program, &options, &none, error,
+                                 sizeof(error)),
+            SHARDRT_USAGE);
+  EXPECT_STREQ(error, "the program has no kernels: this transport is for "
+                      "devices; compile it with --target=cuda");
 }
 } // namespace

@@ -28,10 +28,10 @@ static bool isInOneOf(const std::vector<Box> &boxes,
 }
 
 static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
-                          int64_t steps, uint64_t seed, bool split) {
+                          int64_t steps, uint64_t seed, bool split, Way way) {
   site.exchange.meshShape = mesh;
   ASSERT_EQ(shardc::verifyExchange(site.exchange), "");
-  TestWorld world(makeTable(mesh, {site}), seed);
+  TestWorld world(makeTable(mesh, {site}), seed, 60'000, 0, false, way);
   int64_t bytes = elementBytes(site.type);
   std::byte fill[16];
   writeElement(fill, bytes, 77, 99);
@@ -65,36 +65,35 @@ static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
         const void *filler = now % 2 ? nullptr : fill;
         int result;
         if (split) {
-          int64_t token = shardrt_exchange_start(ctx, 0, src.data());
+          SplitExchange started(ctx, 0, src.data());
           std::this_thread::yield();
-          result = shardrt_exchange_wait(ctx, token, dst.data(), filler);
+          result = started.wait(dst.data(), filler);
         } else {
-          result = shardrt_exchange(ctx, 0, src.data(), dst.data(), filler);
+          result = exchange(ctx, 0, src.data(), dst.data(), filler);
         }
         if (result != 0)
           return result;
         int64_t bad = !src.intact() || !dst.intact();
         std::vector<Box> arriving = shardc::arrivingBoxes(site.exchange, rank);
-        forEachElement(needed,
-                       [&](const auto &index, int64_t at) {
-                         std::byte expected[16] = {};
-                         int64_t linear = linearIndex(index, shape);
-                         if (linear >= 0 && !isInOneOf(arriving, index))
-                           return; // nobody may read it
-                         if (linear >= 0)
-                           writeElement(expected, bytes, linear, now);
-                         else if (filler)
-                           std::memcpy(expected, fill, bytes);
-                         bad += std::memcmp(expected, dst.data() + at * bytes,
-                                            bytes) != 0;
-                       });
+        forEachElement(needed, [&](const auto &index, int64_t at) {
+          std::byte expected[16] = {};
+          int64_t linear = linearIndex(index, shape);
+          if (linear >= 0 && !isInOneOf(arriving, index))
+            return; // nobody may read it
+          if (linear >= 0)
+            writeElement(expected, bytes, linear, now);
+          else if (filler)
+            std::memcpy(expected, fill, bytes);
+          bad += std::memcmp(expected, dst.data() + at * bytes, bytes) != 0;
+        });
         wrong += bad;
         src.poison(3);
         return 0;
       },
       steps);
   EXPECT_EQ(status, SHARDRT_OK) << world.error();
-  EXPECT_EQ(wrong.load(), 0) << site.report << ", " << world.ranks << " ranks";
+  EXPECT_EQ(wrong.load(), 0)
+      << site.report << ", " << world.ranks << " ranks, " << nameOf(way);
   shardrt_site_stats stats = world.stats(0);
   EXPECT_EQ(stats.count, steps * world.ranks);
   EXPECT_EQ(stats.bytes_received,
@@ -103,17 +102,22 @@ static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
 
 /// Runs `site` for `steps` steps on `mesh`; every rank compares what it needs
 /// with what global indices say; once more in place where every rank keeps what
-/// it owns. `split`: start and wait, and a margin of work between the two.
+/// it owns; all that on the host and in every way of devices. `split`: start
+/// and wait, and a margin of work between the two.
 static void checkExchange(const std::vector<int64_t> &mesh, Site site,
                           int64_t steps = 3, uint64_t seed = 0,
                           bool split = false) {
-  runAndCompare(mesh, site, steps, seed, split);
+  runAndCompare(mesh, site, steps, seed, split, Way::Host);
+  for (Way way : deviceWays)
+    runAndCompare(mesh, site, steps, seed, split, way);
   for (const DimExchange &dim : site.exchange.dims)
     for (size_t i = 0; i < dim.owned.size(); ++i)
       if (!dim.needed[i].contains(dim.owned[i]))
         return;
   site.inPlace = true;
-  runAndCompare(mesh, site, steps, seed, split);
+  runAndCompare(mesh, site, steps, seed, split, Way::Host);
+  for (Way way : deviceWays)
+    runAndCompare(mesh, site, steps, seed, split, way);
 }
 
 TEST(Exchange, HaloOfRows) {
@@ -279,34 +283,36 @@ TEST(Exchange, SixteenRanksInterleaveManySites) {
   Site gather = exchangeSite("all_gather", {32, 4},
                              {{0, {0}, owned, Intervals(16, {0, 32})}});
   Site reduce = allReduceSite(ElementType::I64, Reduction::Sum, {0});
-  TestWorld world(makeTable({16}, {halo, gather, reduce}), 5);
-  std::atomic<int64_t> wrong{0};
-  int status = world.run(
-      [&](shardrt_context *ctx) -> int {
-        int64_t rank = shardrt_rank(ctx);
-        std::vector<float> src(8, static_cast<float>(rank)), whole(128),
-            grown(32);
-        int64_t mine = rank, sum = 0;
-        // Two starts under way around a blocking collective.
-        int64_t a = shardrt_exchange_start(ctx, 0, src.data());
-        int64_t b = shardrt_exchange_start(ctx, 1, src.data());
-        if (int s = shardrt_all_reduce(ctx, 2, &mine, &sum, 1))
-          return s;
-        if (int s = shardrt_exchange_wait(ctx, b, whole.data(), nullptr))
-          return s;
-        if (int s = shardrt_exchange_wait(ctx, a, grown.data(), nullptr))
-          return s;
-        wrong += sum != 120;
-        for (int64_t i = 0; i < 128; ++i)
-          wrong += whole[i] != static_cast<float>(i / 8);
-        for (int64_t row = 0; row < 8; ++row) {
-          int64_t global = rank * 2 - 3 + row;
-          float expected = global < 0 || global >= 32 ? 0.0f : global / 2;
-          wrong += grown[row * 4] != expected;
-        }
-        return 0;
-      },
-      100);
-  EXPECT_EQ(status, SHARDRT_OK) << world.error();
-  EXPECT_EQ(wrong.load(), 0);
+  for (Way way : {Way::Host, Way::Staged, Way::Direct, Way::CudaDirect}) {
+    TestWorld world(makeTable({16}, {halo, gather, reduce}), 5, 60'000, 0,
+                    false, way);
+    std::atomic<int64_t> wrong{0};
+    int status = world.run(
+        [&](shardrt_context *ctx) -> int {
+          int64_t rank = shardrt_rank(ctx);
+          std::vector<float> src(8, static_cast<float>(rank)), whole(128),
+              grown(32);
+          int64_t mine = rank, sum = 0;
+          // Two starts under way around a blocking collective.
+          SplitExchange a(ctx, 0, src.data()), b(ctx, 1, src.data());
+          if (int s = allReduce(ctx, 2, &mine, &sum, 1))
+            return s;
+          if (int s = b.wait(whole.data(), nullptr))
+            return s;
+          if (int s = a.wait(grown.data(), nullptr))
+            return s;
+          wrong += sum != 120;
+          for (int64_t i = 0; i < 128; ++i)
+            wrong += whole[i] != static_cast<float>(i / 8);
+          for (int64_t row = 0; row < 8; ++row) {
+            int64_t global = rank * 2 - 3 + row;
+            float expected = global < 0 || global >= 32 ? 0.0f : global / 2;
+            wrong += grown[row * 4] != expected;
+          }
+          return 0;
+        },
+        100);
+    EXPECT_EQ(status, SHARDRT_OK) << world.error();
+    EXPECT_EQ(wrong.load(), 0);
+  }
 }

@@ -2,13 +2,17 @@
  *
  * The driver's functions that shardrt opens, over the host's memory. A module's
  * image is a table of C functions (FakeCuda.h). It is as strict as the driver:
- * a context must be current, memory must be the device's, launches within limits.
+ * a context must be current, memory must be the device's or a peer's that was made
+ * reachable, launches within limits. Work on a stream is done as late as it may be:
+ * when somebody waits for it, for a stream that waits for it, or frees memory. So
+ * what is not ordered goes wrong.
  * Variables of the environment make it another machine:
  *   FAKE_CUDA_DEVICES     how many there are (1)
  *   FAKE_CUDA_CAPABILITY  80, 90, ... (90)
  *   FAKE_CUDA_MEMORY      bytes of each (1 MiB)
  *   FAKE_CUDA_REFUSE      the result of loading a module (0)
  *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
+ *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *
  *===----------------------------------------------------------------------===*/
 
@@ -19,11 +23,13 @@
 #include <string.h>
 
 enum { OK = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, ADDRESS = 700 };
-enum { MOST = 256 };
+enum { MOST = 4096, DEVICES = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { char *begin; size_t bytes; } blocks[MOST];
+static struct { char *begin; size_t bytes; int device; } blocks[MOST];
+static int used_blocks; /* none behind these */
 static size_t held;
+static int peers[DEVICES][DEVICES];
 static int contexts;
 static _Thread_local void *current;
 static int faulted;
@@ -33,13 +39,81 @@ static long setting(const char *name, long otherwise) {
   return text && *text ? atol(text) : otherwise;
 }
 
-static int isDevice(unsigned long long at, size_t bytes) {
+/* The device that `bytes` bytes at `at` belong to, as seen from the current
+ * context; -1 for none. */
+static int deviceOf(unsigned long long at, size_t bytes) {
   char *begin = (char *)(size_t)at;
-  for (int i = 0; i < MOST; ++i)
+  for (int i = 0; i < used_blocks; ++i)
     if (blocks[i].begin && begin >= blocks[i].begin &&
-        begin + bytes <= blocks[i].begin + blocks[i].bytes)
-      return 1;
-  return 0;
+        begin + bytes <= blocks[i].begin + blocks[i].bytes) {
+      int mine = (int)(size_t)current - 1;
+      return blocks[i].device == mine || peers[mine][blocks[i].device] ? blocks[i].device : -1;
+    }
+  return -1;
+}
+
+/* Streams ------------------------------------------------------------------*/
+
+struct op {
+  enum { COPY, SET, LAUNCH, WAIT } kind;
+  char *to;
+  const char *from;
+  size_t bytes, rows, to_pitch, from_pitch;
+  struct fake_kernel *kernel;
+  unsigned blocks, threads;
+  void *arguments;
+  struct stream *other;
+  long upto;
+};
+struct stream {
+  struct op *ops;
+  long count, capacity, done; /* counted from the stream's beginning */
+  long base;                  /* number of ops[0] */
+  int queries;
+  struct stream *next;
+};
+struct event {
+  struct stream *stream;
+  long upto;
+};
+static struct stream *streams; /* all there ever were */
+
+/* Does what `stream` has to do up to `upto`. Waits refer to earlier work alone,
+ * so that this ends. */
+static void advance(struct stream *stream, long upto) {
+  while (stream->done < upto) {
+    struct op op = stream->ops[stream->done - stream->base];
+    if (op.kind == WAIT)
+      advance(op.other, op.upto);
+    for (size_t row = 0; op.kind == COPY && row < op.rows; ++row)
+      memmove(op.to + row * op.to_pitch, op.from + row * op.from_pitch, op.bytes);
+    for (size_t row = 0; op.kind == SET && row < op.rows; ++row)
+      memset(op.to + row * op.to_pitch, 0, op.bytes);
+    if (op.kind == LAUNCH) {
+      for (unsigned block = 0; block < op.blocks; ++block)
+        for (unsigned thread = 0; thread < op.threads; ++thread)
+          op.kernel->run(block, thread, op.arguments);
+      free(op.arguments);
+    }
+    ++stream->done;
+  }
+  if (stream->done == stream->base + stream->count)
+    stream->base = stream->done, stream->count = 0;
+}
+
+static long end(struct stream *stream) { return stream->base + stream->count; }
+
+static void advanceAll(void) {
+  for (struct stream *stream = streams; stream; stream = stream->next)
+    advance(stream, end(stream));
+}
+
+static void enqueue(struct stream *stream, struct op op) {
+  if (stream->count == stream->capacity) {
+    stream->capacity = 2 * stream->capacity + 16;
+    stream->ops = realloc(stream->ops, (size_t)stream->capacity * sizeof(op));
+  }
+  stream->ops[stream->count++] = op;
 }
 
 int cuInit(unsigned flags) { return flags ? INVALID : OK; }
@@ -80,7 +154,9 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
   __atomic_add_fetch(&contexts, -1, __ATOMIC_SEQ_CST);
   return OK;
 }
-int cuCtxSetCurrent(void *context) { return current = context, OK; }
+int cuCtxSetCurrent(void *context) {
+  return (size_t)context > DEVICES ? INVALID : (current = context, OK);
+}
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count,
                        int *options, void **values) {
   (void)count, (void)options;
@@ -109,8 +185,11 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
     if (!blocks[i].begin) {
       blocks[i].begin = malloc(bytes ? bytes : 1);
       blocks[i].bytes = bytes;
+      blocks[i].device = (int)(size_t)current - 1;
       memset(blocks[i].begin, 0xff, bytes);
       held += bytes;
+      if (i >= used_blocks)
+        used_blocks = i + 1;
       *at = (size_t)blocks[i].begin;
       result = OK;
       break;
@@ -121,7 +200,8 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
 int cuMemFree_v2(unsigned long long at) {
   int result = INVALID;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < MOST; ++i)
+  advanceAll();
+  for (int i = 0; i < used_blocks; ++i)
     if (blocks[i].begin && blocks[i].begin == (char *)(size_t)at) {
       held -= blocks[i].bytes;
       free(blocks[i].begin);
@@ -131,50 +211,154 @@ int cuMemFree_v2(unsigned long long at) {
   pthread_mutex_unlock(&lock);
   return result;
 }
-static int copy(void *to, const void *from, size_t bytes, unsigned long long device) {
+
+/* Which sides of a copy must be a device's. */
+enum { TO = 1, FROM = 2 };
+static int add(struct op op, int sides, void *stream) {
+  if (!current)
+    return NO_CONTEXT;
+  if (!stream || (op.rows > 1 && (op.to_pitch < op.bytes || (sides & FROM && op.from_pitch < op.bytes))))
+    return INVALID;
+  size_t to = op.bytes + (op.rows - 1) * op.to_pitch;
+  size_t from = op.bytes + (op.rows - 1) * op.from_pitch;
+  pthread_mutex_lock(&lock);
+  int result = ((sides & TO) && deviceOf((size_t)op.to, to) < 0) ||
+                       ((sides & FROM) && deviceOf((size_t)op.from, from) < 0)
+                   ? INVALID
+                   : OK;
+  if (result == OK)
+    enqueue(stream, op);
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+#define AT(x) ((char *)(size_t)(x))
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
+  return add((struct op){.kind = COPY, .to = AT(to), .from = from, .bytes = bytes, .rows = 1}, TO, stream);
+}
+int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
+  return add((struct op){.kind = COPY, .to = to, .from = AT(from), .bytes = bytes, .rows = 1}, FROM, stream);
+}
+int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t bytes, void *stream) {
+  return add((struct op){.kind = COPY, .to = AT(to), .from = AT(from), .bytes = bytes, .rows = 1}, TO | FROM, stream);
+}
+struct copy2d { /* CUDA_MEMCPY2D */
+  size_t from_x, from_y;
+  int from_type;
+  const void *from_host;
+  unsigned long long from_device;
+  void *from_array;
+  size_t from_pitch, to_x, to_y;
+  int to_type;
+  void *to_host;
+  unsigned long long to_device;
+  void *to_array;
+  size_t to_pitch, width, height;
+};
+int cuMemcpy2DAsync_v2(const struct copy2d *copy, void *stream) {
+  if (copy->from_type != 4 || copy->to_type != 4 || copy->from_x || copy->from_y || copy->to_x ||
+      copy->to_y || !copy->height)
+    return INVALID;
+  return add((struct op){.kind = COPY,
+                         .to = AT(copy->to_device),
+                         .from = AT(copy->from_device),
+                         .bytes = copy->width,
+                         .rows = copy->height,
+                         .to_pitch = copy->to_pitch,
+                         .from_pitch = copy->from_pitch},
+             TO | FROM, stream);
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, void *stream) {
+  return value ? INVALID : add((struct op){.kind = SET, .to = AT(to), .bytes = bytes, .rows = 1}, TO, stream);
+}
+int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char value, size_t width,
+                      size_t height, void *stream) {
+  if (value || !height)
+    return INVALID;
+  return add((struct op){.kind = SET, .to = AT(to), .bytes = width, .rows = height, .to_pitch = pitch}, TO, stream);
+}
+int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+  return *can = device != peer && setting("FAKE_CUDA_PEERS", 1), OK;
+}
+int cuCtxEnablePeerAccess(void *context, unsigned flags) {
+  if (!current || flags || current == context)
+    return INVALID;
+  int *enabled = &peers[(size_t)current - 1][(size_t)context - 1];
+  return *enabled ? 704 : (*enabled = 1, OK);
+}
+
+int cuStreamCreate(void **made, unsigned flags) {
+  (void)flags;
+  if (!current)
+    return NO_CONTEXT;
+  struct stream *stream = calloc(1, sizeof(*stream));
+  pthread_mutex_lock(&lock);
+  stream->next = streams;
+  streams = stream;
+  pthread_mutex_unlock(&lock);
+  return *made = stream, OK;
+}
+int cuStreamSynchronize(void *stream) {
   if (!current)
     return NO_CONTEXT;
   pthread_mutex_lock(&lock);
-  int result = isDevice(device, bytes) ? OK : INVALID;
+  advance(stream, end(stream));
   pthread_mutex_unlock(&lock);
-  if (result == OK)
-    memcpy(to, from, bytes);
-  return result;
+  return faulted ? ADDRESS : OK;
 }
-int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
-  (void)stream;
-  return copy((void *)(size_t)to, from, bytes, to);
+/* Others may still wait for it: it stays where it is. */
+int cuStreamDestroy_v2(void *stream) { return cuStreamSynchronize(stream), OK; }
+int cuStreamQuery(void *stream) {
+  enum { NOT_READY = 600 };
+  return ++((struct stream *)stream)->queries % 2 ? NOT_READY : cuStreamSynchronize(stream);
 }
-int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
-  (void)stream;
-  return copy(to, (const void *)(size_t)from, bytes, from);
-}
-int cuStreamCreate(void **stream, unsigned flags) {
+int cuEventCreate(void **event, unsigned flags) {
   (void)flags;
-  return *stream = malloc(1), current ? OK : NO_CONTEXT;
+  return current ? (*event = calloc(1, sizeof(struct event)), OK) : NO_CONTEXT;
 }
-int cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
-int cuStreamSynchronize(void *stream) {
-  (void)stream;
-  return !current ? NO_CONTEXT : faulted ? ADDRESS : OK;
+int cuEventDestroy_v2(void *event) { return free(event), OK; }
+int cuEventRecord(void *given, void *stream) {
+  struct event *event = given;
+  if (!current)
+    return NO_CONTEXT;
+  pthread_mutex_lock(&lock);
+  event->stream = stream;
+  event->upto = end(stream);
+  pthread_mutex_unlock(&lock);
+  return OK;
+}
+int cuStreamWaitEvent(void *stream, void *given, unsigned flags) {
+  struct event *event = given;
+  if (!current || flags)
+    return current ? INVALID : NO_CONTEXT;
+  pthread_mutex_lock(&lock);
+  if (event->stream)
+    enqueue(stream, (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
+  pthread_mutex_unlock(&lock);
+  return OK;
 }
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                    unsigned by, unsigned bz, unsigned sharedBytes, void *stream,
                    void **params, void **extra) {
-  (void)sharedBytes, (void)stream;
+  (void)sharedBytes;
   if (!current)
     return NO_CONTEXT;
   if (params || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] ||
       !gx || !gy || !gz || bx * by * bz > 1024)
     return INVALID;
-  if (*(size_t *)extra[3] % 8)
+  size_t bytes = *(size_t *)extra[3];
+  if (bytes % 8)
     return INVALID;
   if (setting("FAKE_CUDA_FAULT", 0))
     return faulted = 1, OK;
-  struct fake_kernel *kernel = function;
-  for (unsigned block = 0; block < gx * gy * gz; ++block)
-    for (unsigned thread = 0; thread < bx; ++thread)
-      kernel->run(block, thread, extra[1]);
+  void *arguments = malloc(bytes + 1);
+  memcpy(arguments, extra[1], bytes);
+  pthread_mutex_lock(&lock);
+  enqueue(stream, (struct op){.kind = LAUNCH,
+                              .kernel = function,
+                              .blocks = gx * gy * gz,
+                              .threads = bx,
+                              .arguments = arguments});
+  pthread_mutex_unlock(&lock);
   return OK;
 }
 

@@ -15,21 +15,41 @@ using shardc::Box;
 /// Runs one all_reduce: rank r gives inputs[r]; returns what each rank got.
 template <typename T>
 static std::vector<std::vector<T>>
-allReduce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
-          const std::vector<int64_t> &axes, std::vector<std::vector<T>> inputs,
-          bool inPlace = false) {
-  TestWorld world(makeTable(mesh, {allReduceSite(type, op, axes)}), 3);
+runOnce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
+        const std::vector<int64_t> &axes,
+        const std::vector<std::vector<T>> &inputs, bool inPlace, Way way) {
+  TestWorld world(makeTable(mesh, {allReduceSite(type, op, axes)}), 3, 60'000,
+                  0, false, way);
   std::vector<std::vector<T>> outputs(inputs.size());
   int status = world.run([&](shardrt_context *ctx) {
     int64_t rank = shardrt_rank(ctx);
-    std::vector<T> &in = inputs[rank], &out = outputs[rank];
+    const std::vector<T> &in = inputs[rank];
+    std::vector<T> &out = outputs[rank];
     out.resize(in.size());
     if (inPlace)
       out = in;
-    return shardrt_all_reduce(ctx, 0, inPlace ? out.data() : in.data(),
-                              out.data(), static_cast<int64_t>(in.size()));
+    return test::allReduce(ctx, 0, inPlace ? out.data() : in.data(), out.data(),
+                           static_cast<int64_t>(in.size()));
   });
-  EXPECT_EQ(status, SHARDRT_OK) << world.error();
+  EXPECT_EQ(status, SHARDRT_OK) << nameOf(way) << ": " << world.error();
+  return outputs;
+}
+
+/// The same, on the host and in every way of devices, which must give its bits.
+template <typename T>
+static std::vector<std::vector<T>>
+allReduce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
+          const std::vector<int64_t> &axes,
+          const std::vector<std::vector<T>> &inputs, bool inPlace = false) {
+  auto outputs = runOnce(mesh, type, op, axes, inputs, inPlace, Way::Host);
+  for (Way way : deviceWays) {
+    auto again = runOnce(mesh, type, op, axes, inputs, inPlace, way);
+    for (size_t rank = 0; rank < inputs.size(); ++rank)
+      EXPECT_EQ(std::memcmp(again[rank].data(), outputs[rank].data(),
+                            outputs[rank].size() * sizeof(T)),
+                0)
+          << nameOf(way) << ", rank " << rank;
+  }
   return outputs;
 }
 
@@ -253,17 +273,19 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
       }
       // Zero with zero is zero in every type and reduction that there is.
       ++runs;
-      TestWorld world(table);
-      int64_t bytes = elementBytes(type);
-      std::atomic<int64_t> wrong{0};
-      EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-        std::vector<std::byte> src(3 * bytes), dst(3 * bytes, std::byte(1));
-        int result = shardrt_all_reduce(ctx, 0, src.data(), dst.data(), 3);
-        wrong += src != dst;
-        return result;
-      }),
-                SHARDRT_OK);
-      EXPECT_EQ(wrong.load(), 0) << name;
+      for (Way way : {Way::Host, Way::Direct}) {
+        TestWorld world(table, 0, 60'000, 0, false, way);
+        int64_t bytes = elementBytes(type);
+        std::atomic<int64_t> wrong{0};
+        EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+          std::vector<std::byte> src(3 * bytes), dst(3 * bytes, std::byte(1));
+          int result = test::allReduce(ctx, 0, src.data(), dst.data(), 3);
+          wrong += src != dst;
+          return result;
+        }),
+                  SHARDRT_OK);
+        EXPECT_EQ(wrong.load(), 0) << name;
+      }
     }
   // 13 types of integers, four of floating point, two of complex numbers.
   EXPECT_EQ(runs, 13 * 7 + 4 * 4 + 2 * 2);
@@ -273,15 +295,14 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
 // reduce_scatter
 //===----------------------------------------------------------------------===//
 
-/// Every rank gives its owned box, filled with hashes of rank and index.
-static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
-                               uint64_t seed = 0) {
+static void runReduceScatter(const std::vector<int64_t> &mesh, Site site,
+                             uint64_t seed, Way way) {
   site.kind = SiteKind::ReduceScatter;
   site.report = "reduce_scatter";
   site.reduction = Reduction::Sum;
   site.type = ElementType::I32;
   site.exchange.meshShape = mesh;
-  TestWorld world(makeTable(mesh, {site}), seed);
+  TestWorld world(makeTable(mesh, {site}), seed, 60'000, 0, false, way);
   const auto &shape = site.exchange.globalShape;
   auto valueOf = [&](int64_t rank, int64_t linear) {
     return static_cast<int32_t>(hashOf(rank * 65'537 + linear));
@@ -297,7 +318,7 @@ static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
           int32_t value = valueOf(rank, linearIndex(index, shape));
           std::memcpy(src.data() + at * 4, &value, 4);
         });
-        if (int s = shardrt_reduce_scatter(ctx, 0, src.data(), dst.data()))
+        if (int s = reduceScatter(ctx, 0, src.data(), dst.data()))
           return s;
         wrong += !src.intact() || !dst.intact();
         forEachElement(needed, [&](const auto &index, int64_t at) {
@@ -326,6 +347,15 @@ static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
       5);
   EXPECT_EQ(status, SHARDRT_OK) << world.error();
   EXPECT_EQ(wrong.load(), 0);
+}
+
+/// Every rank gives its owned box, filled with hashes of rank and index; on the
+/// host and in every way of devices.
+static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
+                               uint64_t seed = 0) {
+  runReduceScatter(mesh, site, seed, Way::Host);
+  for (Way way : deviceWays)
+    runReduceScatter(mesh, site, seed, way);
 }
 
 TEST(ReduceScatter, AlongOneAxis) {

@@ -74,9 +74,13 @@ public:
     set.reduction = Reduction::None;
   }
 
-  void check(int64_t steps, uint64_t seed);
+  void check(int64_t steps, uint64_t seed) {
+    for (Way way : {Way::Host, Way::Direct})
+      check(steps, seed, way);
+  }
 
 private:
+  void check(int64_t steps, uint64_t seed, Way way);
   /// Calls `body(number of the position in the whole, its place here, batch
   /// index)` for each of a rank's positions.
   template <typename Body> void forEachPosition(int64_t rank, Body body) const;
@@ -103,8 +107,9 @@ void RowsRun::forEachPosition(int64_t rank, Body body) const {
   });
 }
 
-void RowsRun::check(int64_t steps, uint64_t seed) {
-  TestWorld world(makeTable(c.mesh, {plan, gather, scatter, set}), seed);
+void RowsRun::check(int64_t steps, uint64_t seed, Way way) {
+  TestWorld world(makeTable(c.mesh, {plan, gather, scatter, set}), seed, 60'000,
+                  0, false, way);
   ASSERT_NE(world.world, nullptr);
   int64_t vectors = 1;
   for (size_t i = 0; i + 1 < c.indexShape.size(); ++i)
@@ -199,17 +204,18 @@ void RowsRun::check(int64_t steps, uint64_t seed) {
             updates[at] = updateOf(number, linearIndex(fromStart, aroundShape));
           });
         });
-        int64_t handle = shardrt_plan_rows(ctx, 0, indices.data());
+        int64_t handle = planRows(ctx, 0, indices.data());
         // Indices may go away; one plan serves all.
         std::fill(indices.begin(), indices.end(), 1 << 30);
+        auto bytes = static_cast<int64_t>(updates.size() * sizeof(double));
         if (int result =
-                shardrt_gather_rows(ctx, 1, handle, block.data(), got.data()))
+                gatherRows(ctx, 1, handle, block.data(), got.data(), bytes))
           return result;
-        if (int result = shardrt_scatter_rows(ctx, 2, handle, updates.data(),
-                                              sum.data()))
+        if (int result =
+                scatterRows(ctx, 2, handle, updates.data(), sum.data(), bytes))
           return result;
-        if (int result = shardrt_scatter_rows(ctx, 3, handle, updates.data(),
-                                              setTo.data()))
+        if (int result = scatterRows(ctx, 3, handle, updates.data(),
+                                     setTo.data(), bytes))
           return result;
         int64_t bad = got.back() != -7;
         forEachPosition(rank, [&](int64_t, int64_t place, int64_t vector,
@@ -376,8 +382,7 @@ TEST(Rows, EachRowTravelsOnce) {
     EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
     // Ranks with the same indices know what the others ask for; of others each
     // tells three how many rows, and two ranks have one each.
-    EXPECT_EQ(world.stats(0).bytes_received,
-              areSame ? 0 : 4 * 3 * 8 + 6 * 8);
+    EXPECT_EQ(world.stats(0).bytes_received, areSame ? 0 : 4 * 3 * 8 + 6 * 8);
   }
 }
 

@@ -8,8 +8,11 @@
 #ifndef SHARDRT_TEST_TESTWORLD_H
 #define SHARDRT_TEST_TESTWORLD_H
 
+#include "DeviceCalls.h"
+#include "FakeCuda.h"
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
+#include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
@@ -34,11 +37,40 @@ inline SiteTable makeTable(std::vector<int64_t> mesh, std::vector<Site> sites) {
   return table;
 }
 
+/// Where buffers are, and how they go from rank to rank.
+enum class Way { Host, Staged, Direct, CudaDirect };
+
+/// Those that move a device's buffers.
+inline constexpr Way deviceWays[] = {Way::Staged, Way::Direct, Way::CudaDirect};
+
+inline const char *nameOf(Way way) {
+  const char *const names[] = {"host", "staged", "direct", "direct on CUDA"};
+  return names[static_cast<int>(way)];
+}
+
+/// A device without kernels: the emulated one, or the stand-in for the driver.
+inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
+  static const shardrt_emulated_kernel none = nullptr;
+  static const fake_kernel image[] = {{nullptr, nullptr}};
+  auto code = std::make_unique<DeviceCode>();
+  if (way == Way::CudaDirect) {
+    setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
+    setenv("FAKE_CUDA_MEMORY", "100000000", 1);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    code->image = image;
+    code->imageBytes = sizeof(image);
+  } else {
+    code->functions = &none;
+  }
+  return code;
+}
+
 class TestWorld {
 public:
   explicit TestWorld(const SiteTable &table, uint64_t yieldSeed = 0,
                      int64_t timeoutMs = 60'000, int64_t graceMs = 0,
-                     bool unchecked = false)
+                     bool unchecked = false, Way way = Way::Host,
+                     std::unique_ptr<DeviceCode> device = nullptr)
       : ranks(table.numRanks()) {
     EncodedSites encoded = encodeSites(table);
     char error[512] = "";
@@ -50,7 +82,13 @@ public:
     EXPECT_EQ(status, SHARDRT_OK) << error;
     if (status != SHARDRT_OK)
       return;
+    if (way != Way::Host)
+      const_cast<Program &>(*program->program).device =
+          device ? std::move(device) : deviceFor(way);
     shardrt_world_options options = {};
+    options.transport = way == Way::Staged ? SHARDRT_TRANSPORT_HOST
+                        : way == Way::Host ? SHARDRT_TRANSPORT_AUTO
+                                           : SHARDRT_TRANSPORT_DIRECT;
     options.size = sizeof(options);
     options.timeout_ms = timeoutMs;
     options.grace_ms = graceMs;
@@ -59,9 +97,11 @@ public:
     status =
         shardrt_world_create(program, &options, &world, error, sizeof(error));
     EXPECT_EQ(status, SHARDRT_OK) << error;
+    unsetenv("FAKE_CUDA_DEVICES");
   }
   ~TestWorld() {
     shardrt_world_destroy(world);
+    unsetenv("FAKE_CUDA_MEMORY");
     shardrt_program_destroy(program);
   }
   TestWorld(const TestWorld &) = delete;

@@ -217,6 +217,14 @@ SHARDRT_EXPORT int shardrt_program_site_info(const shardrt_program *program,
 
 /* Worlds: the ranks that run a program -------------------------------------*/
 
+/** How the buffers of a program with kernels go from rank to rank. Without
+ * kernels ranks share memory, and it is AUTO or HOST. */
+enum shardrt_transport {
+  SHARDRT_TRANSPORT_AUTO = 0, /**< DIRECT where devices can, else HOST */
+  SHARDRT_TRANSPORT_HOST = 1, /**< through host memory */
+  SHARDRT_TRANSPORT_DIRECT = 2 /**< out of one device's memory into another's */
+};
+
 /** Set `size` to sizeof(shardrt_world_options) and the rest to 0 for the
  * defaults. */
 typedef struct shardrt_world_options {
@@ -235,6 +243,7 @@ typedef struct shardrt_world_options {
    * round robin, 1 each warp as far as it can, 2 random, from the seed below. */
   int kernel_schedule;
   uint64_t kernel_seed;
+  int transport; /**< a shardrt_transport */
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */

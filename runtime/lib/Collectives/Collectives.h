@@ -46,6 +46,10 @@ extern const Collectives hostCollectives;
 /// Buffers are a device's: they are copied to host memory, and back. Slow, but
 /// the same on every device and transport.
 extern const Collectives stagedCollectives;
+/// From device to device, ordered by marks; the host waits for no work but that
+/// of reductions, which it combines, and of rows, which are staged. Ranks of one
+/// process whose devices reach one another.
+const Collectives &directCollectives();
 
 /// The plan of `site`, or NULL after failing the step: there is no such site,
 /// or it is of another kind than `kind`.
@@ -55,6 +59,17 @@ const SitePlan *findPlan(shardrt_context &ctx, int64_t site, SiteKind kind);
 bool checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
                   int64_t srcBytes, const void *dst, int64_t dstBytes,
                   bool inPlace);
+
+/// Whether an exchange in place has one buffer; else fails the step.
+bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                const void *src, const void *dst);
+/// The token of an entry of ctx.pending for an exchange of `site` that begins, or
+/// 0 after failing the step: too many are under way.
+int64_t findPending(shardrt_context &ctx, int64_t site);
+/// Takes the exchange `token` out of ctx.pending; false if the step has failed, or
+/// after failing it: there is no such exchange.
+bool takePending(shardrt_context &ctx, int64_t token,
+                 shardrt_context::Pending &pending);
 
 /// Counts one execution of a site from its making to finish().
 class SiteTimer {

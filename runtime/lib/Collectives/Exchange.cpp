@@ -71,15 +71,40 @@ bool shardrt::checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
 // Exchange
 //===----------------------------------------------------------------------===//
 
-/// An exchange in place has one buffer.
-static bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
-                       const void *src, const void *dst) {
+bool shardrt::checkPlace(shardrt_context &ctx, int64_t site,
+                         const SitePlan &plan, const void *src,
+                         const void *dst) {
   if (!plan.inPlace || plan.dstBytes == 0 || src == dst)
     return true;
   ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) +
                               ": exchanges in place, but source and "
                               "destination are two buffers");
   return false;
+}
+
+int64_t shardrt::findPending(shardrt_context &ctx, int64_t site) {
+  for (int64_t index = 0; index < ctx.maxPending; ++index)
+    if (!ctx.pending[index].used)
+      return index + 1;
+  ctx.fail(SHARDRT_USAGE, "starts " + ctx.program->describe(site, true) +
+                              " while " + std::to_string(ctx.maxPending) +
+                              " exchanges are under way; wait for one first");
+  return 0;
+}
+
+bool shardrt::takePending(shardrt_context &ctx, int64_t token,
+                          shardrt_context::Pending &pending) {
+  if (ctx.comm->status())
+    return false;
+  if (token < 1 || token > ctx.maxPending || !ctx.pending[token - 1].used) {
+    ctx.fail(SHARDRT_USAGE, "waits for an exchange that is not under "
+                            "way: token " +
+                                std::to_string(token));
+    return false;
+  }
+  pending = ctx.pending[token - 1];
+  ctx.pending[token - 1].used = false;
+  return true;
 }
 
 /// Fills `dst` and waits for the readers of `src`. `lastPost`, if not null, is
@@ -142,16 +167,10 @@ int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
   if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, nullptr, 0, false))
     return 0;
-  int64_t index = 0;
-  while (index < ctx.maxPending && ctx.pending[index].used)
-    ++index;
-  if (index == ctx.maxPending) {
-    ctx.fail(SHARDRT_USAGE, "starts " + ctx.program->describe(site, true) +
-                                " while " + std::to_string(ctx.maxPending) +
-                                " exchanges are under way; wait for one first");
+  int64_t token = findPending(ctx, site);
+  if (token == 0)
     return 0;
-  }
-  shardrt_context::Pending &pending = ctx.pending[index];
+  shardrt_context::Pending &pending = ctx.pending[token - 1];
   SiteTimer timer(ctx, site);
   timer.executions = 0;
   if (!ctx.comm->post({site, 0}, src, plan->readers, pending.ticket))
@@ -159,19 +178,14 @@ int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
   pending.src = src;
   pending.used = true;
   pending.startedNs = nowNs();
-  return index + 1;
+  return token;
 }
 
 int shardrt::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
                           const void *fill) {
-  if (int status = ctx.comm->status())
-    return status;
-  if (token < 1 || token > ctx.maxPending || !ctx.pending[token - 1].used)
-    return ctx.fail(SHARDRT_USAGE, "waits for an exchange that is not under "
-                                   "way: token " +
-                                       std::to_string(token));
-  shardrt_context::Pending pending = ctx.pending[token - 1];
-  ctx.pending[token - 1].used = false;
+  shardrt_context::Pending pending;
+  if (!takePending(ctx, token, pending))
+    return ctx.comm->status();
   int64_t site = pending.ticket.call.site;
   const SitePlan &plan = ctx.plans[site];
   if (!checkBuffers(ctx, site, pending.src, plan.srcBytes, dst, plan.dstBytes,

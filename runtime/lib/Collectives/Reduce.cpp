@@ -5,13 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Collectives/Collectives.h"
+#include "Collectives/Reduce.h"
 #include <cstring>
 
 using namespace shardrt;
 
-/// Up to this size every rank combines everything: one meeting in place of two.
-static constexpr int64_t smallBytes = 8192;
 /// Most ranks of a group whose addresses fit on the stack.
 static constexpr int64_t fewRanks = 64;
 
@@ -56,11 +54,19 @@ static void closeAll(shardrt_context &ctx, const Ticket &ticket,
 // all_reduce
 //===----------------------------------------------------------------------===//
 
-/// What counts as moved to one rank: its part of the 2 (k - 1) n bytes without
-/// which no group of k ranks can combine n bytes. Copies that `reduceSmall`
-/// reads beside these save a meeting and are not counted.
-static int64_t bytesOfAllReduce(const SitePlan &plan, int64_t rank,
-                                int64_t bytes) {
+const SitePlan *shardrt::findAllReduce(shardrt_context &ctx, int64_t site,
+                                       int64_t count) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
+  if (!plan || (count >= 0 && count <= int64_t(1) << 48))
+    return plan;
+  ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) + ": " +
+                              std::to_string(count) +
+                              " elements make no sense");
+  return nullptr;
+}
+
+int64_t shardrt::bytesOfAllReduce(const SitePlan &plan, int64_t rank,
+                                  int64_t bytes) {
   int64_t ranks = static_cast<int64_t>(plan.group.size());
   int64_t sum = 2 * bytes * (ranks - 1);
   return sum / ranks + (rank == plan.group.front() ? sum % ranks : 0);
@@ -70,7 +76,7 @@ static int64_t bytesOfAllReduce(const SitePlan &plan, int64_t rank,
 /// `src`, which may be `dst`.
 static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
                         const std::byte *src, std::byte *dst) {
-  alignas(64) std::byte result[smallBytes];
+  alignas(64) std::byte result[smallAllReduceBytes];
   Ticket ticket;
   Parts parts(plan.group.size());
   if (!ctx.comm->post(call, src, plan.readers, ticket) ||
@@ -94,10 +100,7 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
                          const std::byte *src, std::byte *dst) {
   int64_t ranks = static_cast<int64_t>(plan.group.size());
   int64_t bytes = plan.elementBytes;
-  // Slices begin at multiples of 64 elements, so that none share a cache line.
-  int64_t each = (call.count + ranks - 1) / ranks;
-  each = (each + 63) / 64 * 64;
-  auto begin = [&](int64_t i) { return std::min(call.count, i * each); };
+  auto begin = [&](int64_t i) { return beginOfSlice(call.count, ranks, i); };
   int64_t me = 0;
   while (plan.group[me] != ctx.rank)
     ++me;
@@ -132,13 +135,9 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
 
 int shardrt::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
                           void *dst, int64_t count) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
+  const SitePlan *plan = findAllReduce(ctx, site, count);
   if (!plan)
     return ctx.comm->status();
-  if (count < 0 || count > (int64_t(1) << 48))
-    return ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) + ": " +
-                                       std::to_string(count) +
-                                       " elements make no sense");
   int64_t bytes = count * plan->elementBytes;
   if (!checkBuffers(ctx, site, src, bytes, dst, bytes, /*inPlace=*/true))
     return ctx.comm->status();
@@ -153,7 +152,7 @@ int shardrt::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
            ctx.comm->finish(ticket, {});
     if (done && bytes > 0 && to != from)
       std::memcpy(to, from, bytes);
-  } else if (bytes <= smallBytes) {
+  } else if (bytes <= smallAllReduceBytes) {
     timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
     done = reduceSmall(ctx, *plan, {site, count}, from, to);
   } else {

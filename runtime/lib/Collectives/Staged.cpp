@@ -1,62 +1,11 @@
 //===- Staged.cpp - A device's buffers through host memory ----------------===//
 
-#include "Collectives/Collectives.h"
+#include "Collectives/HostCopy.h"
+#include "Collectives/Reduce.h"
 #include <algorithm>
-#include <utility>
 
 using namespace shardrt;
 using shardc::Box;
-
-namespace {
-/// Host memory that holds a device's buffer for a while.
-class HostCopy {
-public:
-  /// Memory of `bytes` bytes; check `ok()`.
-  HostCopy(shardrt_context &ctx, int64_t bytes)
-      : ctx(ctx), bytes(bytes), data(ctx.memory.allocate(bytes)) {
-    if (!data)
-      ctx.fail(SHARDRT_MEMORY, "no host memory for " + std::to_string(bytes) +
-                                   " bytes of a device's buffer");
-  }
-  ~HostCopy() { ctx.memory.release(data); }
-  HostCopy(const HostCopy &) = delete;
-  HostCopy &operator=(const HostCopy &) = delete;
-
-  void *get() const { return data; }
-  /// Lets go of the memory: its owner is someone else.
-  void *take() { return std::exchange(data, nullptr); }
-
-  bool from(const void *device) {
-    if (!data)
-      return false;
-    if (bytes <= 0)
-      return true;
-    if (device && ctx.device->download(data, device, bytes))
-      return true;
-    return fail(device);
-  }
-  bool to(void *device) {
-    if (bytes <= 0)
-      return true;
-    if (device && ctx.device->upload(device, data, bytes))
-      return true;
-    return fail(device);
-  }
-
-private:
-  bool fail(const void *device) {
-    if (device)
-      ctx.fail(ctx.device->status, ctx.device->error);
-    else
-      ctx.fail(SHARDRT_USAGE, "a collective's buffer is NULL");
-    return false;
-  }
-
-  shardrt_context &ctx;
-  int64_t bytes;
-  void *data;
-};
-} // namespace
 
 /// The element at `device`, NULL for none.
 static bool readFill(shardrt_context &ctx, const void *device, int64_t bytes,
@@ -139,11 +88,9 @@ static int waitExchangeStaged(shardrt_context &ctx, int64_t token, void *dst,
 
 static int runAllReduceStaged(shardrt_context &ctx, int64_t site,
                               const void *src, void *dst, int64_t count) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
+  const SitePlan *plan = findAllReduce(ctx, site, count);
   if (!plan)
     return ctx.comm->status();
-  if (count < 0 || count > (int64_t(1) << 48))
-    return runAllReduce(ctx, site, src, dst, count);
   HostCopy data(ctx, count * plan->elementBytes);
   if (!data.from(src))
     return ctx.comm->status();

@@ -18,15 +18,24 @@ struct Collectives;
 
 /// Used by the thread of its rank; by others between runs alone.
 struct shardrt_context {
+  /// A device's buffer that peers read: what a post shows them.
+  struct Shown {
+    const void *data = nullptr;
+    int mark = 0; ///< of the owner's device: the buffer is written
+    bool used = false;
+  };
   /// An exchange between its start and its wait.
   struct Pending {
     shardrt::Ticket ticket;
     const void *src = nullptr;
     void *staged = nullptr; ///< the host's copy of a device's buffer
+    Shown *shown = nullptr; ///< what peers of a device read
     int64_t startedNs = 0; ///< when the start returned
     bool used = false;
   };
   static constexpr int64_t maxPending = 8;
+  /// The mark that stands behind all that a device has read of its peers.
+  static constexpr int readsMark = 16;
 
   int64_t rank = 0;
   int64_t numRanks = 1;
@@ -38,10 +47,13 @@ struct shardrt_context {
   std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;
   std::array<Pending, maxPending> pending;
+  std::array<Shown, readsMark> shown; ///< by mark
   shardrt::Memory memory;
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
+  /// Those of all ranks, by rank.
+  std::vector<shardrt::Device *> devices;
 
   /// Makes the step fail; returns the status it has failed with.
   int fail(int status, const std::string &text) {

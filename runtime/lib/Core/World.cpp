@@ -34,8 +34,6 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
     ctx->numRanks = ranks;
     ctx->program = program.get();
     ctx->comm = &group.rank(rank);
-    ctx->collectives =
-        program->device ? &stagedCollectives : &hostCollectives;
     for (const Site &site : program->table.sites)
       ctx->plans.push_back(planSite(site, rank));
     ctx->stats.resize(program->table.sites.size());
@@ -48,9 +46,71 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
     }
     contexts.push_back(std::move(ctx));
   }
+  if (!pickCollectives())
+    return;
   back.assign(ranks, 1);
   left.assign(ranks, 0);
   rankErrors.resize(ranks);
+}
+
+World::~World() {
+  // Work of one device may still read the memory of another.
+  for (auto &ctx : contexts)
+    if (ctx->device)
+      ctx->device->finish();
+}
+
+/// Whether all devices reach one another; else `why` not.
+static bool reachAll(const std::vector<std::unique_ptr<shardrt_context>> &ranks,
+                     std::string &why) {
+  for (auto &ctx : ranks)
+    for (auto &peer : ranks)
+      if (!ctx->device->reach(*peer->device)) {
+        why = "rank " + std::to_string(ctx->rank) + ": " + ctx->device->error;
+        ctx->device->status = SHARDRT_OK;
+        ctx->device->error.clear();
+        return false;
+      }
+  return true;
+}
+
+bool World::pickCollectives() {
+  auto refuse = [&](int why, const std::string &text) {
+    status = why;
+    error = text;
+    return false;
+  };
+  const Collectives *picked = &hostCollectives;
+  if (program->device) {
+    std::string why;
+    picked = &stagedCollectives;
+    switch (options.transport) {
+    case SHARDRT_TRANSPORT_HOST:
+      break;
+    case SHARDRT_TRANSPORT_AUTO:
+      if (reachAll(contexts, why))
+        picked = &directCollectives();
+      break;
+    case SHARDRT_TRANSPORT_DIRECT:
+      if (!reachAll(contexts, why))
+        return refuse(SHARDRT_UNSUPPORTED,
+                      why + "; the direct transport needs that, host does not");
+      picked = &directCollectives();
+      break;
+    default:
+      return refuse(SHARDRT_USAGE,
+                    "there is no transport " + std::to_string(options.transport));
+    }
+  } else if (options.transport > SHARDRT_TRANSPORT_HOST) {
+    return refuse(SHARDRT_USAGE, "the program has no kernels: this transport is "
+                                 "for devices; compile it with --target=cuda");
+  }
+  for (auto &ctx : contexts) {
+    ctx->collectives = picked;
+    for (auto &peer : contexts)
+      ctx->devices.push_back(peer->device.get());
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,6 +209,8 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
   // An exchange that was never waited for stays busy in `comm`, which says so.
   for (shardrt_context::Pending &pending : ctx.pending)
     pending.used = false;
+  for (shardrt_context::Shown &shown : ctx.shown)
+    shown.used = false;
   try {
     ctx.memory.releaseAll();
     if (ctx.deviceMemory)
@@ -283,6 +345,7 @@ int shardrt_world_create(const shardrt_program *program,
     options.pin = asked.pin != 0;
     options.kernelSchedule = asked.kernel_schedule;
     options.kernelSeed = asked.kernel_seed;
+    options.transport = asked.transport;
     auto handle = std::make_unique<shardrt_world>();
     handle->world = std::make_shared<World>(program->program, options);
     if (handle->world->status != SHARDRT_OK) {

@@ -26,8 +26,10 @@ public:
     bool pin = false;
     int kernelSchedule = 0;
     uint64_t kernelSeed = 0;
+    int transport = SHARDRT_TRANSPORT_AUTO;
   };
   World(std::shared_ptr<const Program> program, Options options);
+  ~World();
 
   /// What the thread of `rank` does until stop().
   void serve(int64_t rank);
@@ -39,7 +41,7 @@ public:
 
   std::shared_ptr<const Program> program;
   std::vector<std::unique_ptr<shardrt_context>> contexts;
-  int status = SHARDRT_OK; ///< why there is no device for a rank
+  int status = SHARDRT_OK; ///< why there is no world
   std::string error;
   std::vector<std::string> rankErrors;
 
@@ -51,6 +53,8 @@ private:
     double *milliseconds = nullptr;
     int64_t lastEndNs = 0; ///< when the step before ended
   };
+  /// How collectives are carried out; false, with `status`, if not as asked.
+  bool pickCollectives();
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);

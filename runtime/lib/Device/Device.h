@@ -19,6 +19,8 @@
 
 namespace shardrt {
 
+struct BoxCopy;
+
 /// The kernels of a program, as its artifact holds them. What it points to
 /// lives as long as the artifact is loaded.
 struct DeviceCode {
@@ -55,6 +57,27 @@ public:
                       const int64_t *arguments, int64_t count) = 0;
   /// Waits until all work is done.
   virtual bool finish() = 0;
+
+  // From device to device. All devices of a world are of one kind.
+
+  /// Lets copies on this device read memory of `other`, which says why not
+  /// where that cannot be.
+  virtual bool reach(Device &other) = 0;
+  /// Whether `bytes` bytes at `memory` are this device's, as far as it knows.
+  virtual bool owns(const void *memory, int64_t bytes) = 0;
+  /// How many marks a device has.
+  static constexpr int numMarks = 32;
+  /// Sets mark `number` behind all work so far.
+  virtual bool mark(int number) = 0;
+  /// Work from here on comes after mark `number` of `other`, as it is now. May be
+  /// called by other threads than that of `other`.
+  virtual bool waitFor(Device &other, int number) = 0;
+  /// Copies a box out of `src`, on this device or one that it reaches.
+  virtual bool copy(const BoxCopy &box, const void *src, void *dst) = 0;
+  /// Sets the destination of `box` to repetitions of the element of
+  /// `elementBytes` bytes at `element` on this device; to zero if that is NULL.
+  virtual bool fill(const BoxCopy &box, void *dst, const void *element,
+                    int64_t elementBytes) = 0;
 
   /// How an emulated device orders threads (shardrt_world_options).
   virtual void setSchedule(int, uint64_t) {}

@@ -7,6 +7,9 @@
 
 #include "Device/Cuda/CudaDevice.h"
 #include "Device/Cuda/Driver.h"
+#include "Device/Cpu/Copy.h"
+#include <algorithm>
+#include <array>
 #include <climits>
 
 using namespace shardrt;
@@ -29,6 +32,13 @@ public:
   bool launch(int64_t kernel, const int64_t (&grid)[3],
               const int64_t *arguments, int64_t count) override;
   bool finish() override;
+  bool reach(Device &other) override;
+  bool owns(const void *memory, int64_t) override { return memory; }
+  bool mark(int number) override;
+  bool waitFor(Device &other, int number) override;
+  bool copy(const BoxCopy &box, const void *src, void *dst) override;
+  bool fill(const BoxCopy &box, void *dst, const void *element,
+            int64_t elementBytes) override;
 
 private:
   /// True for success; else sets why `what` failed.
@@ -50,6 +60,7 @@ private:
   ContextHandle context = nullptr;
   ModuleHandle module = nullptr;
   StreamHandle stream = nullptr;
+  std::array<EventHandle, numMarks> marks = {};
   std::vector<FunctionHandle> functions;
   int64_t last = -1;
   int64_t held = 0;
@@ -74,6 +85,9 @@ CudaDevice::~CudaDevice() {
   if (!context)
     return;
   driver.ctxSetCurrent(context);
+  for (EventHandle event : marks)
+    if (event)
+      driver.eventDestroy(event);
   if (stream) {
     driver.streamSynchronize(stream);
     driver.streamDestroy(stream);
@@ -101,12 +115,16 @@ bool CudaDevice::open(int ordinal) {
     return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name + "' is sm_" +
                                          std::to_string(capability) +
                                          "; kernels are for sm_80 and later");
-  return check(driver.primaryCtxRetain(&context, device),
-               "making its context") &&
-         enter() &&
-         check(driver.streamCreate(&stream, streamNonBlocking),
-               "making a stream") &&
-         load();
+  if (!check(driver.primaryCtxRetain(&context, device), "making its context") ||
+      !enter() ||
+      !check(driver.streamCreate(&stream, streamNonBlocking),
+             "making a stream"))
+    return false;
+  for (EventHandle &event : marks)
+    if (!check(driver.eventCreate(&event, eventDisableTiming),
+               "making an event"))
+      return false;
+  return load();
 }
 
 bool CudaDevice::load() {
@@ -174,6 +192,125 @@ bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
 bool CudaDevice::finish() {
   return enter() &&
          check(driver.streamSynchronize(stream), "waiting for its work");
+}
+
+//===----------------------------------------------------------------------===//
+// From device to device
+//===----------------------------------------------------------------------===//
+
+bool CudaDevice::reach(Device &peer) {
+  auto &other = static_cast<CudaDevice &>(peer);
+  if (other.context == context)
+    return true;
+  int can = 0;
+  if (!enter() || !check(driver.deviceCanAccessPeer(&can, device, other.device),
+                         "asking whether it reaches '" + other.name + "'"))
+    return false;
+  if (!can)
+    return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name +
+                                         "' cannot read memory of '" +
+                                         other.name + "'");
+  Result result = driver.ctxEnablePeerAccess(other.context, 0);
+  return result == peerAccessAlreadyEnabled ||
+         check(result, "reaching '" + other.name + "'");
+}
+
+bool CudaDevice::mark(int number) {
+  return enter() && check(driver.eventRecord(marks[number], stream),
+                          "marking its work");
+}
+
+bool CudaDevice::waitFor(Device &peer, int number) {
+  if (&peer == this)
+    return true;
+  return enter() &&
+         check(driver.streamWaitEvent(
+                   stream, static_cast<CudaDevice &>(peer).marks[number], 0),
+               "waiting for another device");
+}
+
+/// Calls `body(srcOffset, dstOffset)` for each place of the dims but the last.
+template <typename Body> static void forEachPlane(BoxCopy box, Body body) {
+  if (!box.dims.empty())
+    box.dims.pop_back();
+  forEachRun(box, body);
+}
+
+bool CudaDevice::copy(const BoxCopy &box, const void *src, void *dst) {
+  if (box.bytes() == 0)
+    return true;
+  if (!enter())
+    return false;
+  bool done = true;
+  forEachPlane(box, [&](int64_t from, int64_t to) {
+    if (!done)
+      return;
+    DevicePtr srcAt = toDevice(src) + from, dstAt = toDevice(dst) + to;
+    if (box.dims.empty() || box.dims.back().count == 1) {
+      done = check(driver.memcpyAsync(dstAt, srcAt, box.run, stream),
+                   "copying between devices");
+      return;
+    }
+    const BoxCopy::Dim &rows = box.dims.back();
+    Copy2D copy;
+    copy.srcType = copy.dstType = memoryTypeUnified;
+    copy.srcDevice = srcAt;
+    copy.srcPitch = rows.srcStride;
+    copy.dstDevice = dstAt;
+    copy.dstPitch = rows.dstStride;
+    copy.widthBytes = box.run;
+    copy.height = rows.count;
+    done = check(driver.memcpy2DAsync(&copy, stream), "copying between devices");
+  });
+  return done;
+}
+
+bool CudaDevice::fill(const BoxCopy &box, void *dst, const void *element,
+                      int64_t elementBytes) {
+  if (box.bytes() == 0)
+    return true;
+  if (!enter())
+    return false;
+  DevicePtr base = toDevice(dst);
+  if (!element) {
+    bool done = true;
+    forEachPlane(box, [&](int64_t, int64_t to) {
+      if (!done)
+        return;
+      done = check(
+          box.dims.empty() || box.dims.back().count == 1
+              ? driver.memsetD8Async(base + to, 0, box.run, stream)
+              : driver.memsetD2D8Async(base + to, box.dims.back().dstStride, 0,
+                                       box.run, box.dims.back().count, stream),
+          "filling memory");
+    });
+    return done;
+  }
+  // What is filled already is copied behind itself, twice as much each time:
+  // the element is never read by the host.
+  auto *first = static_cast<std::byte *>(dst) + box.dstOffset;
+  BoxCopy part;
+  part.run = elementBytes;
+  if (!copy(part, element, first))
+    return false;
+  for (int64_t filled = elementBytes; filled < box.run; filled += part.run) {
+    part.run = std::min(filled, box.run - filled);
+    if (!copy(part, first, first + filled))
+      return false;
+  }
+  part.run = box.run;
+  for (size_t d = box.dims.size(); d-- > 0;) {
+    int64_t stride = box.dims[d].dstStride;
+    part.dims.insert(part.dims.begin(), {1, stride, stride});
+    for (int64_t filled = 1; filled < box.dims[d].count;
+         filled += part.dims[0].count) {
+      part.dims[0].count = std::min(filled, box.dims[d].count - filled);
+      if (!copy(part, first, first + filled * stride))
+        return false;
+    }
+    part.dims[0].count = box.dims[d].count;
+  }
+  return true;
 }
 
 bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],

@@ -20,6 +20,24 @@ using ContextHandle = void *;
 using ModuleHandle = void *;
 using FunctionHandle = void *;
 using StreamHandle = void *;
+using EventHandle = void *;
+
+/// CUDA_MEMCPY2D: rows of `widthBytes` bytes, `pitch` bytes apart.
+struct Copy2D {
+  size_t srcX = 0, srcY = 0;
+  unsigned srcType = 0;
+  const void *srcHost = nullptr;
+  DevicePtr srcDevice = 0;
+  void *srcArray = nullptr;
+  size_t srcPitch = 0;
+  size_t dstX = 0, dstY = 0;
+  unsigned dstType = 0;
+  void *dstHost = nullptr;
+  DevicePtr dstDevice = 0;
+  void *dstArray = nullptr;
+  size_t dstPitch = 0;
+  size_t widthBytes = 0, height = 0;
+};
 
 constexpr Result success = 0;
 constexpr Result outOfMemory = 2;
@@ -31,6 +49,9 @@ constexpr int capabilityMajor = 75,
               capabilityMinor = 76;                  ///< CUdevice_attribute
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6; ///< CUjit_option
 constexpr unsigned streamNonBlocking = 1;
+constexpr unsigned eventDisableTiming = 2;
+constexpr Result peerAccessAlreadyEnabled = 704;
+constexpr unsigned memoryTypeUnified = 4; ///< CU_MEMORYTYPE_UNIFIED
 /// CU_LAUNCH_PARAM_*: what the words of cuLaunchKernel's `extra` are.
 inline void *const paramEnd = nullptr;
 inline void *const paramPointer = reinterpret_cast<void *>(uintptr_t(1));
@@ -59,6 +80,19 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
     (DevicePtr, const void *, size_t, StreamHandle))                           \
   F(cuMemcpyDtoHAsync_v2, memcpyDtoHAsync,                                     \
     (void *, DevicePtr, size_t, StreamHandle))                                 \
+  F(cuMemcpyAsync, memcpyAsync, (DevicePtr, DevicePtr, size_t, StreamHandle))  \
+  F(cuMemcpy2DAsync_v2, memcpy2DAsync, (const Copy2D *, StreamHandle))         \
+  F(cuMemsetD8Async, memsetD8Async,                                            \
+    (DevicePtr, unsigned char, size_t, StreamHandle))                          \
+  F(cuMemsetD2D8Async, memsetD2D8Async,                                        \
+    (DevicePtr, size_t, unsigned char, size_t, size_t, StreamHandle))          \
+  F(cuDeviceCanAccessPeer, deviceCanAccessPeer, (int *, DeviceId, DeviceId))   \
+  F(cuCtxEnablePeerAccess, ctxEnablePeerAccess, (ContextHandle, unsigned))     \
+  F(cuEventCreate, eventCreate, (EventHandle *, unsigned))                     \
+  F(cuEventDestroy_v2, eventDestroy, (EventHandle))                            \
+  F(cuEventRecord, eventRecord, (EventHandle, StreamHandle))                   \
+  F(cuStreamWaitEvent, streamWaitEvent,                                        \
+    (StreamHandle, EventHandle, unsigned))                                     \
   F(cuStreamCreate, streamCreate, (StreamHandle *, unsigned))                  \
   F(cuStreamDestroy_v2, streamDestroy, (StreamHandle))                         \
   F(cuStreamSynchronize, streamSynchronize, (StreamHandle))                    \

@@ -1,6 +1,7 @@
 //===- EmulatedDevice.cpp - Kernels on the host ---------------------------===//
 
 #include "Device/Emulated/EmulatedDevice.h"
+#include "Device/Cpu/Copy.h"
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -60,6 +61,26 @@ bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
   if (!contains(device, bytes, "copies from"))
     return false;
   std::memcpy(host, toHost(device), bytes);
+  return true;
+}
+
+bool EmulatedDevice::owns(const void *memory, int64_t bytes) {
+  return bytes <= 0 || contains(memory, bytes, "communicates");
+}
+
+// Buffers were looked at by their owners.
+bool EmulatedDevice::copy(const BoxCopy &box, const void *src, void *dst) {
+  runCopy(box, reinterpret_cast<std::byte *>(toHost(src)),
+          reinterpret_cast<std::byte *>(toHost(dst)));
+  return true;
+}
+
+bool EmulatedDevice::fill(const BoxCopy &box, void *dst, const void *element,
+                          int64_t elementBytes) {
+  if (element && !contains(element, elementBytes, "fills from"))
+    return false;
+  runFill(box, reinterpret_cast<std::byte *>(toHost(dst)),
+          element ? toHost(element) : nullptr, elementBytes);
   return true;
 }
 

@@ -1,0 +1,389 @@
+//===- Direct.cpp - From device to device ---------------------------------===//
+//
+// Ranks of one process, each with a device that reaches the others' memory (or
+// with the same one). A post shows a buffer together with a mark of its owner's
+// device; a reader lets its own work wait for that mark, copies straight out of
+// the owner's buffer, and sets a mark behind its copies, for which the owner's
+// work waits before the buffer changes. The host meets its peers as in
+// Exchange.cpp, but waits for no work. All that a device waits for was handed
+// to a device before: whatever the ranks do, devices cannot wait in a circle.
+//
+// Reductions copy what they combine into memory of the combining rank, and
+// combine it there by the host's functions: the bits are the host's. Rows go
+// through host memory (Staged.cpp): whose they are is the host's business.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include "Collectives/HostCopy.h"
+#include "Collectives/Reduce.h"
+#include "Core/Clock.h"
+#include <algorithm>
+
+using namespace shardrt;
+
+using Shown = shardrt_context::Shown;
+
+static bool failOfDevice(shardrt_context &ctx) {
+  ctx.fail(ctx.device->status, ctx.device->error);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Posts of a device's buffers
+//===----------------------------------------------------------------------===//
+
+/// Shows `data`, with all work on it so far, to `readers`. The entry stays
+/// taken until `release`, or the end of the step.
+static bool show(shardrt_context &ctx, Call call, const void *data,
+                 std::span<const int64_t> readers, Ticket &ticket,
+                 Shown *&shown) {
+  auto free = std::find_if(ctx.shown.begin(), ctx.shown.end(),
+                           [](const Shown &entry) { return !entry.used; });
+  if (free == ctx.shown.end()) {
+    ctx.fail(SHARDRT_USAGE, "shows more than " +
+                                std::to_string(ctx.shown.size()) +
+                                " buffers at a time in " +
+                                ctx.program->describe(call.site, true));
+    return false;
+  }
+  shown = &*free;
+  shown->data = data;
+  shown->mark = static_cast<int>(free - ctx.shown.begin());
+  shown->used = true;
+  if (!ctx.device->mark(shown->mark))
+    return failOfDevice(ctx);
+  return ctx.comm->post(call, shown, readers, ticket);
+}
+
+/// Waits until `peer` has shown its buffer, and lets this device's work wait
+/// until it is written.
+static bool open(shardrt_context &ctx, const Ticket &ticket, int64_t peer,
+                 const std::byte *&data) {
+  const std::byte *entry = nullptr;
+  if (!ctx.comm->open(ticket, peer, entry))
+    return false;
+  auto *shown = reinterpret_cast<const Shown *>(entry);
+  data = static_cast<const std::byte *>(shown->data);
+  return ctx.device->waitFor(*ctx.devices[peer], shown->mark) ||
+         failOfDevice(ctx);
+}
+
+/// The copies out of `peers`' buffers are handed to the device.
+static bool close(shardrt_context &ctx, const Ticket &ticket,
+                  std::span<const int64_t> peers) {
+  if (!ctx.device->mark(ctx.readsMark))
+    return failOfDevice(ctx);
+  for (int64_t peer : peers)
+    ctx.comm->close(ticket, peer);
+  return true;
+}
+
+/// Waits until all readers have handed out their copies; work from here on comes
+/// after these.
+static bool finish(shardrt_context &ctx, const Ticket &ticket,
+                   std::span<const int64_t> readers, Shown &shown) {
+  if (!ctx.comm->finish(ticket, readers))
+    return false;
+  for (int64_t reader : readers)
+    if (!ctx.device->waitFor(*ctx.devices[reader], ctx.readsMark))
+      return failOfDevice(ctx);
+  shown.used = false;
+  return true;
+}
+
+/// As checkBuffers; and they are this device's.
+static bool checkDeviceBuffers(shardrt_context &ctx, int64_t site,
+                               const void *src, int64_t srcBytes,
+                               const void *dst, int64_t dstBytes,
+                               bool inPlace) {
+  if (!checkBuffers(ctx, site, src, srcBytes, dst, dstBytes, inPlace))
+    return false;
+  if ((srcBytes <= 0 || ctx.device->owns(src, srcBytes)) &&
+      (dstBytes <= 0 || ctx.device->owns(dst, dstBytes)))
+    return true;
+  ctx.fail(ctx.device->status,
+           ctx.program->describe(site, true) + ": " + ctx.device->error);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+static bool complete(shardrt_context &ctx, const SitePlan &plan,
+                     const Ticket &ticket, Shown &shown, void *dst,
+                     const void *fill, int64_t *lastPost = nullptr) {
+  Device &device = *ctx.device;
+  for (const BoxCopy &copy : plan.own)
+    if (!device.copy(copy, shown.data, dst))
+      return failOfDevice(ctx);
+  for (const BoxCopy &copy : plan.fills)
+    if (!device.fill(copy, dst, fill, plan.elementBytes))
+      return failOfDevice(ctx);
+  for (const SitePlan::Source &source : plan.sources) {
+    const std::byte *data = nullptr;
+    if (!open(ctx, ticket, source.peer, data))
+      return false;
+    if (lastPost)
+      *lastPost = std::max(*lastPost, ctx.comm->postedAt(ticket, source.peer));
+    for (const BoxCopy &copy : source.copies)
+      if (!device.copy(copy, data, dst))
+        return failOfDevice(ctx);
+    if (!close(ctx, ticket, {&source.peer, 1}))
+      return false;
+  }
+  return finish(ctx, ticket, plan.readers, shown);
+}
+
+static int runExchangeDirect(shardrt_context &ctx, int64_t site,
+                             const void *src, void *dst, const void *fill) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan ||
+      !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
+                          plan->inPlace) ||
+      !checkPlace(ctx, site, *plan, src, dst))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  Ticket ticket;
+  Shown *shown = nullptr;
+  if (!show(ctx, {site, 0}, src, plan->readers, ticket, shown) ||
+      !complete(ctx, *plan, ticket, *shown, dst, fill))
+    return ctx.comm->status();
+  return SHARDRT_OK;
+}
+
+static int64_t startExchangeDirect(shardrt_context &ctx, int64_t site,
+                                   const void *src) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, nullptr, 0,
+                                   /*inPlace=*/false))
+    return 0;
+  int64_t token = findPending(ctx, site);
+  if (token == 0)
+    return 0;
+  shardrt_context::Pending &pending = ctx.pending[token - 1];
+  SiteTimer timer(ctx, site);
+  timer.executions = 0;
+  if (!show(ctx, {site, 0}, src, plan->readers, pending.ticket, pending.shown))
+    return 0;
+  pending.src = src;
+  pending.used = true;
+  pending.startedNs = nowNs();
+  return token;
+}
+
+static int waitExchangeDirect(shardrt_context &ctx, int64_t token, void *dst,
+                              const void *fill) {
+  shardrt_context::Pending pending;
+  if (!takePending(ctx, token, pending))
+    return ctx.comm->status();
+  int64_t site = pending.ticket.call.site;
+  const SitePlan &plan = ctx.plans[site];
+  if (!checkDeviceBuffers(ctx, site, pending.src, plan.srcBytes, dst,
+                          plan.dstBytes, plan.inPlace) ||
+      !checkPlace(ctx, site, plan, pending.src, dst))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan.bytesReceived;
+  int64_t came = nowNs(), lastPost = pending.startedNs;
+  if (!complete(ctx, plan, pending.ticket, *pending.shown, dst, fill,
+                &lastPost))
+    return ctx.comm->status();
+  ctx.stats[site].overlap_ns += std::min(lastPost, came) - pending.startedNs;
+  return SHARDRT_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Device memory for a while.
+namespace {
+class Scratch {
+public:
+  /// Memory of `bytes` bytes; check `get()`.
+  Scratch(shardrt_context &ctx, int64_t bytes)
+      : ctx(ctx), data(ctx.deviceMemory->allocate(bytes)) {
+    if (!data)
+      ctx.fail(ctx.device->status, "cannot get " + std::to_string(bytes) +
+                                       " bytes for a reduction: " +
+                                       ctx.device->error);
+  }
+  ~Scratch() { ctx.deviceMemory->release(data); }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+  std::byte *get() const { return static_cast<std::byte *>(data); }
+
+private:
+  shardrt_context &ctx;
+  void *data;
+};
+} // namespace
+
+bool shardrt::combineParts(shardrt_context &ctx, const SitePlan &plan,
+                           const void *parts, int64_t partBytes,
+                           int64_t numParts, void *dst) {
+  if (partBytes == 0)
+    return true;
+  HostCopy room(ctx, partBytes * numParts);
+  if (!room.from(parts))
+    return false;
+  auto *data = static_cast<std::byte *>(room.get());
+  std::vector<const std::byte *> list;
+  for (int64_t i = 0; i < numParts; ++i)
+    list.push_back(data + i * partBytes);
+  plan.combiner.function(list, data, partBytes / plan.elementBytes);
+  return ctx.device->upload(dst, data, partBytes) || failOfDevice(ctx);
+}
+
+static BoxCopy bytesFrom(int64_t from, int64_t to, int64_t bytes) {
+  BoxCopy copy;
+  copy.srcOffset = from;
+  copy.dstOffset = to;
+  copy.run = bytes;
+  return copy;
+}
+
+/// Copies `bytes` bytes from `offset` on of everybody's `src` into `parts`, one
+/// behind the other.
+static bool collect(shardrt_context &ctx, const SitePlan &plan,
+                    const Ticket &ticket, const void *src, int64_t offset,
+                    int64_t bytes, std::byte *parts) {
+  for (size_t i = 0; i < plan.group.size(); ++i) {
+    auto *data = static_cast<const std::byte *>(src);
+    if (plan.group[i] != ctx.rank && !open(ctx, ticket, plan.group[i], data))
+      return false;
+    if (!ctx.device->copy(bytesFrom(offset, static_cast<int64_t>(i) * bytes,
+                                    bytes),
+                          data, parts))
+      return failOfDevice(ctx);
+  }
+  return close(ctx, ticket, plan.readers);
+}
+
+/// As reduceSmall of Reduce.cpp.
+static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
+                        const void *src, void *dst) {
+  int64_t bytes = call.count * plan.elementBytes;
+  auto ranks = static_cast<int64_t>(plan.group.size());
+  Scratch parts(ctx, bytes * ranks);
+  Ticket ticket;
+  Shown *shown = nullptr;
+  if (!parts.get() || !show(ctx, call, src, plan.readers, ticket, shown) ||
+      !collect(ctx, plan, ticket, src, 0, bytes, parts.get()) ||
+      !finish(ctx, ticket, plan.readers, *shown))
+    return false;
+  ctx.comm->skip();
+  return combineParts(ctx, plan, parts.get(), bytes, ranks, dst);
+}
+
+/// As reduceSliced of Reduce.cpp.
+static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
+                         const void *src, void *dst) {
+  int64_t ranks = static_cast<int64_t>(plan.group.size());
+  int64_t me = std::find(plan.group.begin(), plan.group.end(), ctx.rank) -
+               plan.group.begin();
+  auto begin = [&](int64_t i) {
+    return beginOfSlice(call.count, ranks, i) * plan.elementBytes;
+  };
+  int64_t from = begin(me), bytes = begin(me + 1) - from;
+  Scratch parts(ctx, bytes * ranks);
+  Ticket first, second;
+  Shown *firstShown = nullptr, *secondShown = nullptr;
+  if (!parts.get() || !show(ctx, call, src, plan.readers, first, firstShown) ||
+      !collect(ctx, plan, first, src, from, bytes, parts.get()) ||
+      !combineParts(ctx, plan, parts.get(), bytes, ranks,
+                    static_cast<std::byte *>(dst) + from) ||
+      !show(ctx, call, dst, plan.readers, second, secondShown))
+    return false;
+  for (int64_t step = 1; step < ranks; ++step) {
+    int64_t i = (me + step) % ranks;
+    const std::byte *data = nullptr;
+    if (!open(ctx, second, plan.group[i], data))
+      return false;
+    if (!ctx.device->copy(
+            bytesFrom(begin(i), begin(i), begin(i + 1) - begin(i)), data, dst))
+      return failOfDevice(ctx);
+  }
+  return close(ctx, second, plan.readers) &&
+         finish(ctx, first, plan.readers, *firstShown) &&
+         finish(ctx, second, plan.readers, *secondShown);
+}
+
+static int runAllReduceDirect(shardrt_context &ctx, int64_t site,
+                              const void *src, void *dst, int64_t count) {
+  const SitePlan *plan = findAllReduce(ctx, site, count);
+  if (!plan)
+    return ctx.comm->status();
+  int64_t bytes = count * plan->elementBytes;
+  if (!checkDeviceBuffers(ctx, site, src, bytes, dst, bytes, /*inPlace=*/true))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  bool done;
+  if (plan->group.size() == 1) {
+    Ticket ticket;
+    done = ctx.comm->post({site, count}, src, {}, ticket) &&
+           ctx.comm->finish(ticket, {});
+    if (done && bytes > 0 && dst != src &&
+        !ctx.device->copy(bytesFrom(0, 0, bytes), src, dst))
+      done = failOfDevice(ctx);
+  } else {
+    timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
+    done = bytes <= smallAllReduceBytes
+               ? reduceSmall(ctx, *plan, {site, count}, src, dst)
+               : reduceSliced(ctx, *plan, {site, count}, src, dst);
+  }
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+/// Each member of the group gives the same boxes: they are laid out as in
+/// `dst`, one part for each member, and combined as a whole.
+static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
+                                  const void *src, void *dst) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
+  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst,
+                                   plan->dstBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  int64_t members = plan->parts.empty()
+                        ? 0
+                        : static_cast<int64_t>(plan->parts[0].ranks.size());
+  Scratch parts(ctx, members * plan->dstBytes);
+  Ticket ticket;
+  Shown *shown = nullptr;
+  if (!parts.get() ||
+      !show(ctx, {site, 0}, src, plan->readers, ticket, shown))
+    return ctx.comm->status();
+  for (const SitePlan::Part &part : plan->parts)
+    for (size_t i = 0; i < part.ranks.size(); ++i) {
+      auto *data = static_cast<const std::byte *>(src);
+      if (part.ranks[i] != ctx.rank && !open(ctx, ticket, part.ranks[i], data))
+        return ctx.comm->status();
+      if (!ctx.device->copy(part.copy, data,
+                            parts.get() +
+                                static_cast<int64_t>(i) * plan->dstBytes)) {
+        failOfDevice(ctx);
+        return ctx.comm->status();
+      }
+    }
+  bool done = close(ctx, ticket, plan->opened) &&
+              combineParts(ctx, *plan, parts.get(), plan->dstBytes, members,
+                           dst) &&
+              finish(ctx, ticket, plan->readers, *shown);
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+const Collectives &shardrt::directCollectives() {
+  static const Collectives table = {runExchangeDirect,
+                                    startExchangeDirect,
+                                    waitExchangeDirect,
+                                    runAllReduceDirect,
+                                    runReduceScatterDirect,
+                                    stagedCollectives.planRows,
+                                    stagedCollectives.gatherRows,
+                                    stagedCollectives.scatterRows};
+  return table;
+}
