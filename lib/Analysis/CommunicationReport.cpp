@@ -3,6 +3,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -16,18 +17,6 @@ static int64_t saturatingMul(int64_t a, int64_t b) {
 static int64_t saturatingAdd(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? INT64_MAX : sum;
-}
-
-static std::optional<int64_t> bytesOf(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type)) {
-    std::optional<int64_t> part = bytesOf(complex.getElementType());
-    return part ? std::optional(2 * *part) : std::nullopt;
-  }
-  if (isa<IndexType>(type))
-    return 8;
-  if (!type.isIntOrFloat())
-    return std::nullopt;
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
 static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op,
@@ -87,10 +76,9 @@ static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh,
 std::optional<int64_t> shardc::getBytesMoved(CommunicationOpInterface op) {
   Value source = op.getSource();
   MeshAttr mesh = lookupMesh(op, op.getMeshName());
-  std::optional<int64_t> bytes =
-      bytesOf(getElementTypeOrSelf(source.getType()));
+  int64_t bytes = elementBytes(getElementTypeOrSelf(source.getType()));
   std::optional<int64_t> elements;
-  if (!mesh || !bytes)
+  if (!mesh || bytes == 0)
     return std::nullopt;
   if (auto exchange = dyn_cast<ExchangeOpInterface>(op.getOperation()))
     elements = elementsExchanged(exchange, source, mesh);
@@ -100,7 +88,7 @@ std::optional<int64_t> shardc::getBytesMoved(CommunicationOpInterface op) {
     elements = elementsReduced(
         source, mesh,
         llvm::to_vector(scatter.getAxes().getAsRange<StringAttr>()), 1);
-  return elements ? std::optional(saturatingMul(*elements, *bytes))
+  return elements ? std::optional(saturatingMul(*elements, bytes))
                   : std::nullopt;
 }
 

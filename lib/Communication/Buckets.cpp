@@ -1,6 +1,7 @@
 //===- Buckets.cpp - Communication that may travel together ---------------===//
 
 #include "Buckets.h"
+#include "shardc/Support/ElementBytes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -93,9 +94,8 @@ void Bucket::retire() {
 
 int64_t shardc::staticBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+  if (!tensor || !tensor.hasStaticShape())
     return INT64_MAX;
   int64_t bytes;
-  return llvm::MulOverflow(tensor.getNumElements(), int64_t(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8)), bytes) ? INT64_MAX
-                                                                                                                        : bytes;
+  return llvm::MulOverflow(tensor.getNumElements(), elementBytes(tensor.getElementType()), bytes) ? INT64_MAX : bytes;
 }

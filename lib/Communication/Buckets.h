@@ -38,7 +38,7 @@ struct Bundling {
 /// travel together. Returns whether there were any.
 bool bundle(mlir::Block &block, const Bundling &how);
 
-/// Bytes of a static tensor of integers or floats; INT64_MAX for all else.
+/// Bytes of a static tensor; INT64_MAX for all else.
 int64_t staticBytes(mlir::Type type);
 
 } // namespace shardc

@@ -17,6 +17,7 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/ElementBytes.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace shardc {
@@ -27,13 +28,6 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-/// Bytes of an element of a product's tensors: an integer, a float or a complex number.
-static double elementBytes(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * elementBytes(complex.getElementType());
-  return double(type.getIntOrFloatBitWidth()) / 8;
-}
 
 /// Flop/s and bytes/s of a rank, bytes/s from another one, and what a meeting
 /// costs whatever travels.
@@ -192,8 +186,8 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
   }
   if (travelling == dot.getResult())
     moved = result;
-  auto widthOf = [](Value value) { return elementBytes(cast<RankedTensorType>(value.getType()).getElementType()); };
-  double ranks = double(blocks.blocks.size()), bytes = moved * widthOf(travelling) / ranks;
+  double width = double(elementBytes(getElementTypeOrSelf(travelling.getType())));
+  double ranks = double(blocks.blocks.size()), bytes = moved * width / ranks;
   if (bytes < double(leastBlock))
     return false;
   double compute = 2 * pairs / kFlops, travel = bytes / kBytes;
@@ -298,7 +292,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")))
     return false;
   // A sum is read and written once more a round, what stands side by side once in all.
-  double width = elementBytes(sumType), rounds = double(blocks->blocks.size()) - 1;
+  double width = double(elementBytes(sumType)), rounds = double(blocks->blocks.size()) - 1;
   if (!pays(dot, *blocks, gather.getResult(), width * (role.isContracted ? 3 * rounds : 2)))
     return false;
 

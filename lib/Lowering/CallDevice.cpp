@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "RuntimeCalls.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

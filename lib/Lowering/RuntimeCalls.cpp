@@ -1,5 +1,6 @@
 //===- RuntimeCalls.cpp - What lowerings to runtime calls share -----------===//
 #include "RuntimeCalls.h"
+#include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -51,12 +52,6 @@ func::FuncOp EntryPoints::declare(StringRef name) {
   auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
   function.setPrivate();
   return function;
-}
-
-int64_t shardc::elementBytes(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * elementBytes(complex.getElementType());
-  return type.isIndex() ? 8 : std::max<int64_t>(1, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
 Value shardc::pointerTo(OpBuilder &builder, Location loc, Value memref) {

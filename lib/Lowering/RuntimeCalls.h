@@ -23,9 +23,6 @@ private:
   mlir::OpBuilder builder;
 };
 
-/// Bytes that an element of `type` takes in memory.
-int64_t elementBytes(mlir::Type type);
-
 /// The address of the first element of `memref`, as a pointer.
 mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
 

@@ -12,6 +12,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -125,13 +126,6 @@ private:
 };
 
 } // namespace
-
-/// Bytes of one element; predicates take one each.
-static int64_t elementBytes(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * elementBytes(complex.getElementType());
-  return type.isIntOrFloat() ? std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8) : 8;
-}
 
 LogicalResult Projector::addTensor(Value value, Location loc) {
   auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
 #include "Distribution.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -332,7 +333,7 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
 
 double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan) {
   auto type = cast<RankedTensorType>(value.getType());
-  double bytes = double(bytesOf(value)) / std::max<int64_t>(1, type.getNumElements());
+  double bytes = double(elementBytes(type.getElementType()));
   for (AffineExpr expr : map.getResults()) {
     int64_t other = cast<AffineDimExpr>(expr).getPosition();
     if (other != dim)

@@ -1,5 +1,6 @@
 //===- RuleUtils.cpp - What the families of rules share -------------------===//
 #include "RuleUtils.h"
+#include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -48,13 +49,10 @@ double rules::bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return 0;
-  Type element = type.getElementType();
-  auto complex = dyn_cast<ComplexType>(element);
-  Type part = complex ? complex.getElementType() : element;
-  double bytes = part.isIntOrFloat() ? (part.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  double bytes = double(elementBytes(type.getElementType()));
   for (int64_t size : type.getShape())
     bytes *= double(size);
-  return complex ? 2 * bytes : bytes;
+  return bytes;
 }
 
 TensorRule rules::newFactors(ShardingRule &rule, ArrayRef<int64_t> shape,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/KernelGen/Common.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <functional>
 #include <map>
@@ -302,7 +303,7 @@ Value Emitter::load(const Access &access, Value pointer, Quantity offset,
                     int64_t lanes, Value mask) {
   Type element = stored(access.element);
   pointer = pointerAt(access, pointer, offset);
-  unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  unsigned bytes = elementBytes(element);
   if (lanes == 1 || !access.usesDim(s.vec))
     return fromMemory(LLVM::LoadOp::create(b, loc, element, pointer, bytes),
                       access.element);
@@ -357,7 +358,7 @@ void Emitter::store(const Access &access, Value pointer, Quantity offset,
                     Value value, int64_t lanes, Value mask) {
   Type element = stored(access.element);
   pointer = pointerAt(access, pointer, offset);
-  unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  unsigned bytes = elementBytes(element);
   value = splat(b, loc, value, lanes);
   Type type = element;
   if (lanes > 1)
@@ -907,9 +908,8 @@ void Emitter::emitAll(const State &start) {
     if (original.usesDim(dim))
       elements = arith.mul(elements, dim == blocked ? Quantity::of(s.block)
                                                     : nest.dims[dim].size);
-  int64_t width =
-      std::max(1u, stored(original.element).getIntOrFloatBitWidth() / 8);
-  Quantity bytes = arith.mul(elements, Quantity::of(width));
+  Quantity bytes =
+      arith.mul(elements, Quantity::of(elementBytes(original.element)));
   auto type = MemRefType::get(
       {bytes.fixed ? *bytes.fixed : ShapedType::kDynamic}, b.getI8Type());
   SmallVector<Value> sizes;

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -101,7 +102,7 @@ Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
   Type element = access.element, memory = element;
   if (element.isInteger(1))
     memory = b.getI8Type();
-  unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  unsigned bytes = elementBytes(element);
   Value loaded;
   if (!access.usesDim(k)) {
     loaded = LLVM::LoadOp::create(b, loc, memory, pointer(access, {{q, at}}), bytes);

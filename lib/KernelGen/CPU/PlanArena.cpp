@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -322,13 +323,8 @@ std::optional<int64_t> Planner::bytesOf(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   if (!type.getLayout().isIdentity())
     return std::nullopt;
-  Type element = type.getElementType();
-  int64_t bytes = 8;
-  if (element.isIntOrFloat())
-    bytes = std::max(1u, llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
-  else if (auto complex = dyn_cast<ComplexType>(element))
-    bytes = 2 * complex.getElementType().getIntOrFloatBitWidth() / 8;
-  else if (!element.isIndex())
+  int64_t bytes = elementBytes(type.getElementType());
+  if (bytes == 0)
     return std::nullopt;
   if (auto bound = alloc->getAttrOfType<IntegerAttr>("spmd.bound"))
     return bound.getInt();

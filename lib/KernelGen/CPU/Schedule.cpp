@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/KernelGen/Common.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -349,9 +350,7 @@ struct Chooser {
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
   unsigned width = 32;
   auto widen = [&](const Access &access) {
-    width = std::max(width, access.element.isIndex()
-                                ? 64u
-                                : access.element.getIntOrFloatBitWidth());
+    width = std::max<unsigned>(width, 8 * elementBytes(access.element));
   };
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairKernels.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -66,7 +67,7 @@ Value VectorCode::number(double value, int64_t count) {
 }
 
 Value VectorCode::load(Value pointer, Type element, int64_t count, Value mask) {
-  unsigned bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  unsigned bytes = elementBytes(element);
   Type memory = element, wanted = type;
   if (count > 1) {
     memory = VectorType::get({count}, element);
