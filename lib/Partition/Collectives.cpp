@@ -123,6 +123,15 @@ static std::optional<SmallVector<int64_t>> tableOver(ArrayRef<int64_t> sizes, Ar
   return table;
 }
 
+/// The axes that `which` marks.
+static SmallVector<int64_t> axesWhere(ArrayRef<bool> which) {
+  SmallVector<int64_t> axes;
+  for (auto [axis, is] : llvm::enumerate(which))
+    if (is)
+      axes.push_back(axis);
+  return axes;
+}
+
 FailureOr<Groups> CollectiveBuilder::readGroups() {
   FailureOr<SmallVector<SmallVector<int64_t>>> read = readReplicaGroups(op, mesh);
   if (failed(read))
@@ -141,10 +150,7 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
   for (int64_t rank : members.front())
     for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, members.front().front(), rank)))
       differs[axis] |= does;
-  SmallVector<int64_t> axes;
-  for (auto [axis, does] : llvm::enumerate(differs))
-    if (does)
-      axes.push_back(axis);
+  SmallVector<int64_t> axes = axesWhere(differs);
   bool isAxes = true;
   for (const SmallVector<int64_t> &list : members) {
     std::vector<int64_t> along = groupAlong(sizes, axes, list.front());
@@ -238,32 +244,23 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
     if (source >= 0)
       for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, rank, source)))
         differs[axis] |= does;
-  // The source's coordinate along the axes that matter.
-  auto axesThatMatter = [&] {
-    SmallVector<int64_t> axes;
-    for (auto [axis, does] : llvm::enumerate(differs))
-      if (does)
-        axes.push_back(axis);
-    return axes;
-  };
-  SmallVector<int64_t> axes = axesThatMatter();
-  auto coordinates = [&] {
-    return llvm::map_to_vector(sources, [&](int64_t source) {
+  // Values travel along these axes. Those along which ranks have another source,
+  // or one and none, matter as well.
+  SmallVector<int64_t> axes;
+  std::optional<SmallVector<int64_t>> table;
+  for (;;) {
+    axes = axesWhere(differs);
+    SmallVector<int64_t> from = llvm::map_to_vector(sources, [&](int64_t source) {
       return source < 0 ? int64_t(-1) : coordinateAlong(sizes, axes, source);
     });
-  };
-  auto table = tableOver(sizes, axes, coordinates());
-  while (!table) {
-    // So do those along which ranks have another source, or one and none.
-    SmallVector<int64_t> from = coordinates();
-    SmallVector<int64_t> strides(sizes.size(), 1);
-    for (int64_t axis = static_cast<int64_t>(sizes.size()) - 2; axis >= 0; --axis)
-      strides[axis] = strides[axis + 1] * sizes[axis + 1];
-    for (auto [axis, stride] : llvm::enumerate(strides))
-      for (int64_t rank = 0; rank < numRanks; ++rank)
-        differs[axis] = differs[axis] || from[rank] != from[rank - rank / stride % sizes[axis] * stride];
-    axes = axesThatMatter();
-    table = tableOver(sizes, axes, coordinates());
+    table = tableOver(sizes, axes, from);
+    if (table)
+      break;
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      SmallVector<bool> others(sizes.size(), true);
+      others[axis] = false;
+      differs[axis] = differs[axis] || !tableOver(sizes, axesWhere(others), from);
+    }
   }
   SmallVector<int64_t> needed, owned;
   for (auto [c, source] : llvm::enumerate(*table)) {
