@@ -106,6 +106,23 @@ def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::Fu
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
 }
 
+def ExpandUnknownShapesPass : Pass<"spmd-expand-unknown-shapes"> {
+  let summary = "Give buffers whose dim becomes several of unknown size these sizes and their strides.";
+  let description = [{
+    Before: `memref.expand_shape` of one dim into several of which more than one has no known size.
+    After: `memref.reinterpret_cast` with the sizes that the op is given, so that
+    `expand-strided-metadata` need not find them. Leaves any other one alone.
+    ```mlir
+    %1 = memref.expand_shape %0 [[0, 1]] output_shape [%n, %m] : memref<?xf32> into memref<?x?xf32>
+    // becomes
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %0 : memref<?xf32> -> memref<f32>, index, index, index
+    %row = arith.muli %stride, %m : index
+    %1 = memref.reinterpret_cast %base to offset: [0], sizes: [%n, %m], strides: [%row, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
   let summary = "Replace functions of the math dialect by polynomials.";
   let description = [{

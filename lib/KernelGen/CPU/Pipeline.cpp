@@ -126,6 +126,7 @@ void buildCpuToLLVMPipeline(OpPassManager &pm,
   if (options.vectors)
     pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createExpandUnknownShapesPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -107,6 +107,7 @@ void buildGpuBufferPipeline(OpPassManager &pm,
 void buildGpuToNVVMPipeline(OpPassManager &pm) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createExpandUnknownShapesPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizerPass());
