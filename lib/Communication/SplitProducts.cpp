@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
@@ -64,7 +65,13 @@ private:
   bool splitScattered(ReduceScatterOp scatter);
 
   static Role roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned dim);
-  /// The blocks of `intervals`, if they are disjoint and `wholes` are all of them.
+  /// Turns to the mesh of `communication`. Returns the blocks of the one dim of
+  /// `dims` that it moves, which ranks own before (else need after) it, while
+  /// all of the dim is there on the other side; nullopt if it does anything
+  /// else.
+  std::optional<Blocks> turnTo(CommunicationOpInterface communication,
+                               ArrayAttr dims, bool areOwned);
+  /// The blocks that `exchange` moves, as `turnTo` says.
   static std::optional<Blocks> blocksOf(unsigned place, const DimExchange &exchange, bool areOwned);
   /// True if `travelling`, in blocks, is better hidden: `addedPerElement` bytes are read
   /// and written for each element of the whole result that were not before.
@@ -136,6 +143,18 @@ static std::optional<unsigned> movingDim(ArrayAttr dims, MeshAttr mesh) {
     moving = place;
   }
   return moving;
+}
+
+std::optional<Blocks> Splitter::turnTo(CommunicationOpInterface communication,
+                                       ArrayAttr dims, bool areOwned) {
+  meshName = communication.getMeshName();
+  mesh = lookupMesh(communication, meshName);
+  std::optional<unsigned> place = movingDim(dims, mesh);
+  if (!place)
+    return std::nullopt;
+  DimExchange moving = cast<DimExchangeAttr>(dims[*place]).getExchange(mesh);
+  axes.assign(moving.axes.begin(), moving.axes.end());
+  return blocksOf(*place, moving, areOwned);
 }
 
 Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned dim) {
@@ -277,16 +296,11 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   auto gather = dot->getOperand(operand).getDefiningOp<AllGatherOp>();
   if (!gather || gather->getBlock() != dot->getBlock() || !gather->hasOneUse() || gather.getFill() || gather.getParts())
     return false;
-  meshName = gather.getMeshAttr();
-  mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(gather, meshName).getMesh();
-  std::optional<unsigned> place = movingDim(gather.getDims(), mesh);
-  if (!place)
-    return false;
-  DimExchange moving = cast<DimExchangeAttr>(gather.getDims()[*place]).getExchange(mesh);
-  std::optional<Blocks> blocks = blocksOf(*place, moving, /*areOwned=*/true);
-  unsigned dim = moving.dim;
+  std::optional<Blocks> blocks =
+      turnTo(gather, gather.getDims(), /*areOwned=*/true);
   if (!blocks)
     return false;
+  unsigned dim = blocks->exchange.dim;
   Role role = roleOf(dot, operand, dim);
   Type element = cast<RankedTensorType>(dot.getType()).getElementType(), sumType = role.isContracted ? sumTypeOf(dot) : element;
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")))
@@ -296,7 +310,6 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   if (!pays(dot, *blocks, gather.getResult(), width * (role.isContracted ? 3 * rounds : 2)))
     return false;
 
-  axes.assign(moving.axes.begin(), moving.axes.end());
   loc = dot.getLoc();
   builder.setInsertionPoint(dot);
   Value other = dot->getOperand(1 - operand), total;
@@ -342,25 +355,20 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
   auto dot = scatter.getInput().getDefiningOp<stablehlo::DotGeneralOp>();
   if (!dot || dot->getBlock() != scatter->getBlock() || !dot->hasOneUse() || scatter.getKind() != ReductionKind::Sum)
     return false;
-  meshName = scatter.getMeshAttr();
-  mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(scatter, meshName).getMesh();
-  std::optional<unsigned> place = movingDim(scatter.getDims(), mesh);
-  if (!place)
-    return false;
-  DimExchange moving = cast<DimExchangeAttr>(scatter.getDims()[*place]).getExchange(mesh);
-  std::optional<Blocks> blocks = blocksOf(*place, moving, /*areOwned=*/false);
+  std::optional<Blocks> blocks =
+      turnTo(scatter, scatter.getDims(), /*areOwned=*/false);
   Type element = cast<RankedTensorType>(dot.getType()).getElementType();
   // Sums in narrow types are taken as the reduction takes them: not here.
-  if (!blocks || sumTypeOf(dot) != element || scatter.getAxes().size() != moving.axes.size())
+  if (!blocks || sumTypeOf(dot) != element ||
+      scatter.getAxes().size() != axes.size())
     return false;
-  for (int64_t axis : moving.axes)
+  for (int64_t axis : axes)
     if (!llvm::is_contained(scatter.getAxes().getAsValueRange<StringAttr>(), mesh.getAxisNames()[axis].getValue()))
       return false;
   // What arrives is added here or there.
   if (!pays(dot, *blocks, dot.getResult(), /*addedPerElement=*/0))
     return false;
 
-  axes.assign(moving.axes.begin(), moving.axes.end());
   loc = dot.getLoc();
   builder.setInsertionPoint(scatter);
   int64_t ranks = blocks->blocks.size();
@@ -370,7 +378,8 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
     Value operands[] = {dot.getLhs(), dot.getRhs()};
     for (unsigned side : {0u, 1u})
       for (int64_t i = 0, e = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank(); i < e; ++i)
-        if (Role role = roleOf(dot, side, i); !role.isContracted && role.resultDim == moving.dim)
+        if (Role role = roleOf(dot, side, i);
+            !role.isContracted && role.resultDim == blocks->exchange.dim)
           operands[side] = slice(operands[side], i, now);
     return multiply(dot, operands[0], operands[1], element);
   };
