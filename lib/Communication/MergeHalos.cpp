@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -321,7 +322,8 @@ void Merger::merge(Group &group) {
     for (auto [i, size] : llvm::enumerate(sizes))
       if (!size)
         size = tensor::DimOp::create(builder, op.getLoc(), op.getInput(), i).getResult();
-    Value part = tensor::ExtractSliceOp::create(builder, op.getLoc(), result, merged, offsets, sizes, strides);
+    Value part =
+        takePart(builder, op.getLoc(), result, merged, offsets, sizes, strides);
     op.replaceAllUsesWith(part);
     op.erase();
   }

@@ -1,15 +1,16 @@
 //===- LowerCommunication.cpp - Communication ops to numbered sites -------===//
 #include "SiteTables.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Lowering/RuntimePasses.h"
-#include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/Slices.h"
+#include "shardc/Support/UserLocation.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_LOWERCOMMUNICATIONPASS
@@ -283,7 +284,8 @@ static void lowerDilate(DilateOp op) {
     extents.push_back(tensor::getMixedSize(builder, loc, op.getInput(), i));
   offsets[op.getDim()] = op.getFirst();
   strides[op.getDim()] = builder.getIndexAttr(op.getFactor());
-  Value inserted = tensor::InsertSliceOp::create(builder, loc, op.getInput(), filled.getResult(0), offsets, extents, strides);
+  Value inserted = putPart(builder, loc, op.getInput(), filled.getResult(0),
+                           offsets, extents, strides);
   op.replaceAllUsesWith(inserted);
   op.erase();
 }

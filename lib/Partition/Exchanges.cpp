@@ -1,9 +1,10 @@
 //===- Exchanges.cpp - From what is owned to what is needed ---------------===//
 #include "Exchanges.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -130,11 +131,9 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
     high[dim.dim] = tables.lookup(above, dim.axes);
   }
   Value result = local;
-  // A slice of nothing may start at a dim's end, where none may be taken.
-  if (slices && llvm::is_contained(keptShape, 0))
-    result = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-  else if (slices)
-    result = tensor::ExtractSliceOp::create(builder, loc, type.clone(keptShape), local, offsets, sizes, strides);
+  if (slices)
+    result = takePart(builder, loc, type.clone(keptShape), local, offsets,
+                      sizes, strides);
   if (!pads)
     return result;
   RankedTensorType padded = neededType(type, dims);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -59,10 +60,10 @@ struct LocalPart {
   }
   bool isEmpty() const { return llvm::is_contained(type.getShape(), 0); }
   Value take(OpBuilder &builder, Location loc) const {
-    return tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets, sizes, strides);
+    return takePart(builder, loc, type, whole, offsets, sizes, strides);
   }
   Value putBack(OpBuilder &builder, Location loc, Value part) const {
-    return tensor::InsertSliceOp::create(builder, loc, part, whole, offsets, sizes, strides);
+    return putPart(builder, loc, part, whole, offsets, sizes, strides);
   }
 
   Value whole;
@@ -243,8 +244,9 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op, Localization &loca
     sizes[d] = count;
     shape[d] = ShapedType::kDynamic;
   }
-  Value part = tensor::ExtractSliceOp::create(builder, loc, updateType.clone(shape), update, from, sizes, strides);
-  return tensor::InsertSliceOp::create(builder, loc, part, into, offsets, sizes, strides);
+  Value part = takePart(builder, loc, updateType.clone(shape), update, from,
+                        sizes, strides);
+  return putPart(builder, loc, part, into, offsets, sizes, strides);
 }
 
 /// The update comes in parts: their rows go to the ranks that own the places. What

@@ -3,25 +3,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
-
-/// tensor.extract_slice, for sizes that are not known. A slice of no elements
-/// is made anew: an offset at the end of a dim would be refused.
-static Value sliceTo(OpBuilder &builder, Location loc, RankedTensorType type,
-                     Value operand, ArrayRef<OpFoldResult> offsets,
-                     ArrayRef<OpFoldResult> sizes,
-                     ArrayRef<OpFoldResult> strides) {
-  if (llvm::is_contained(type.getShape(), 0)) {
-    Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum,
-                                type.getElementType());
-    return broadcastScalar(builder, loc, zero, type, sizes);
-  }
-  return tensor::ExtractSliceOp::create(builder, loc, type, operand, offsets,
-                                        sizes, strides);
-}
 
 //===----------------------------------------------------------------------===//
 // slice
@@ -69,9 +55,9 @@ static LocalResults localizeSlice(stablehlo::SliceOp op,
   }
   SmallVector<OpFoldResult> sizesNow = resultSizes(localization, 0);
   Value local =
-      sliceTo(builder, op.getLoc(), type, operand,
-              getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
-              getAsIndexOpFoldResult(op.getContext(), strides));
+      takePart(builder, op.getLoc(), type, operand,
+               getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
+               getAsIndexOpFoldResult(op.getContext(), strides));
   return SmallVector<Value>{local};
 }
 

@@ -16,6 +16,7 @@
 #include "RuleUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Support/Slices.h"
 #include <numeric>
 
 using namespace mlir;
@@ -281,8 +282,8 @@ static Value takeApart(Operation *op, Localization &localization, Value operand,
                           split, global, extents);
   SmallVector<OpFoldResult> offsets(split.size(), builder.getIndexAttr(0)),
       strides(split.size(), builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, loc, typeOf(elementType, kept),
-                                        parts, offsets, kept, strides);
+  return takePart(builder, loc, typeOf(elementType, kept), parts, offsets, kept,
+                  strides);
 }
 
 static LocalResults localizeReshape(stablehlo::ReshapeOp op,

@@ -10,6 +10,7 @@
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -184,8 +185,10 @@ SmallVector<Value> ScanBuilder::run() {
   offsets[dim] = builder.getIndexAttr(scan.backward ? 0 : 1);
   SmallVector<Value> results;
   for (auto [i, scanned] : llvm::enumerate(local.getResults())) {
-    Value block = tensor::ExtractSliceOp::create(builder, loc, blockType(tables, getElementTypeOrSelf(scanned.getType())),
-                                                 scanned, offsets, blockSizes(localization, tables), strides);
+    Value block =
+        takePart(builder, loc,
+                 blockType(tables, getElementTypeOrSelf(scanned.getType())),
+                 scanned, offsets, blockSizes(localization, tables), strides);
     if (wideKind)
       block = stablehlo::ConvertOp::create(builder, loc, localization.resultType(i), block);
     results.push_back(block);

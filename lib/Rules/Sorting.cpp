@@ -13,6 +13,7 @@
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -208,8 +209,8 @@ SmallVector<Value> MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> t
   offsets[dim] = localization.lookup(skipped, own.axes);
   SmallVector<Value> kept;
   for (auto [sorted, type] : llvm::zip(sort.getResults(), typesOf(mine, tables)))
-    kept.push_back(tensor::ExtractSliceOp::create(builder, loc, cast<RankedTensorType>(type), sorted, offsets, sizes,
-                                                  strides));
+    kept.push_back(takePart(builder, loc, cast<RankedTensorType>(type), sorted,
+                            offsets, sizes, strides));
   return kept;
 }
 
@@ -306,7 +307,8 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   SmallVector<Value> candidates;
   SmallVector<OpFoldResult> keptSizes = blockSizes(localization, kept);
   for (auto [sorted, type] : llvm::zip_equal(blocks->getResults(), typesOf(kept))) {
-    Value ends = tensor::ExtractSliceOp::create(builder, op.getLoc(), cast<RankedTensorType>(type), sorted, offsetsAt(keptAt), keptSizes, strides);
+    Value ends = takePart(builder, op.getLoc(), cast<RankedTensorType>(type),
+                          sorted, offsetsAt(keptAt), keptSizes, strides);
     candidates.push_back(localization.exchange(ends, kept, needed, {}, "picks from the candidates of all ranks"));
   }
   Operation *merged = cloneAs(op, localization, candidates, typesOf(needed));
@@ -318,8 +320,10 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   SmallVector<OpFoldResult> pieceSizes = blockSizes(localization, pieces);
   SmallVector<Value> results;
   for (auto [sorted, block, type] : llvm::zip_equal(merged->getResults(), blocks->getResults(), typesOf(pieces))) {
-    Value piece = tensor::ExtractSliceOp::create(builder, op.getLoc(), cast<RankedTensorType>(type), sorted, offsetsAt(takenAt), pieceSizes, strides);
-    results.push_back(tensor::InsertSliceOp::create(builder, op.getLoc(), piece, block, offsetsAt(placedAt), pieceSizes, strides));
+    Value piece = takePart(builder, op.getLoc(), cast<RankedTensorType>(type),
+                           sorted, offsetsAt(takenAt), pieceSizes, strides);
+    results.push_back(putPart(builder, op.getLoc(), piece, block,
+                              offsetsAt(placedAt), pieceSizes, strides));
   }
   return results;
 }
@@ -365,9 +369,9 @@ static Value takeFirst(Localization &localization, Value value, ArrayRef<Interva
   OpBuilder &builder = localization.builder();
   SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
       strides(tables.size(), builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, value.getLoc(),
-                                        blockType(tables, getElementTypeOrSelf(value.getType())), value, offsets,
-                                        blockSizes(localization, tables), strides);
+  return takePart(builder, value.getLoc(),
+                  blockType(tables, getElementTypeOrSelf(value.getType())),
+                  value, offsets, blockSizes(localization, tables), strides);
 }
 
 /// Each rank's first k, or all it has, in the order of top_k; then the first k of

@@ -2,6 +2,7 @@
 #include "RuleUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -50,9 +51,8 @@ static LocalResults localizeConstant(stablehlo::ConstantOp op,
   if (!isCut)
     return SmallVector<Value>{whole};
   SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  Value block =
-      tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets,
-                                     resultSizes(localization, 0), strides);
+  Value block = takePart(builder, loc, type, whole, offsets,
+                         resultSizes(localization, 0), strides);
   return SmallVector<Value>{block};
 }
 

@@ -2,6 +2,7 @@
 #include "Distribution.h"
 #include "Scans.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -235,8 +236,9 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op, L
   Value init = localization.operands()[2];
   Operation *local =
       cloneAs(op, localization, {operand, source, init}, TypeRange(blockType(operandNeeded, element)));
-  Value part = tensor::ExtractSliceOp::create(builder, loc, blockType(kept, element), local->getResult(0), offset,
-                                              blockSizes(localization, kept), ones);
+  Value part =
+      takePart(builder, loc, blockType(kept, element), local->getResult(0),
+               offset, blockSizes(localization, kept), ones);
   if (padsResult) {
     Value scalar = tensor::ExtractOp::create(builder, loc, init, ValueRange());
     part = tensor::PadOp::create(builder, loc, blockType(results, element), part, low, high, scalar);

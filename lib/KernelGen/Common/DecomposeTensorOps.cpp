@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 
@@ -55,8 +56,8 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
       filled = fill.getResult(0);
     }
     SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
-    Value inserted = tensor::InsertSliceOp::create(
-        rewriter, loc, pad.getSource(), filled, low, sourceSizes, strides);
+    Value inserted = putPart(rewriter, loc, pad.getSource(), filled, low,
+                             sourceSizes, strides);
     if (inserted.getType() != pad.getResultType())
       inserted =
           tensor::CastOp::create(rewriter, loc, pad.getResultType(), inserted);
@@ -83,6 +84,32 @@ struct SliceInFullRank final : OpRewritePattern<tensor::ExtractSliceOp> {
     if (!groups)
       return rewriter.notifyMatchFailure(op, "no dims to join");
     rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, type, full, *groups);
+    return success();
+  }
+};
+
+/// The same of an insertion: what is inserted is expanded to full rank first.
+struct InsertInFullRank final : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getSourceType();
+    int64_t lacking = op.getDestType().getRank() - type.getRank();
+    int64_t ones = llvm::count(op.getStaticSizes(), 1);
+    if (lacking == 0 || ones == lacking)
+      return rewriter.notifyMatchFailure(
+          op, "all dims of one element are kept, or none");
+    RankedTensorType full = type.clone(op.getStaticSizes());
+    auto groups = getReassociationIndicesForReshape(type, full);
+    if (!groups)
+      return rewriter.notifyMatchFailure(op, "no dims to split");
+    Value expanded = tensor::ExpandShapeOp::create(rewriter, op.getLoc(), full,
+                                                   op.getSource(), *groups,
+                                                   op.getMixedSizes());
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
+        op, expanded, op.getDest(), op.getMixedOffsets(), op.getMixedSizes(),
+        op.getMixedStrides());
     return success();
   }
 };
@@ -132,7 +159,9 @@ struct DecomposeTensorOpsPass final
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposePad, DecomposeSwitch, SliceInFullRank>(&getContext());
+    patterns
+        .add<DecomposePad, DecomposeSwitch, InsertInFullRank, SliceInFullRank>(
+            &getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
