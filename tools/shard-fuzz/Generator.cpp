@@ -290,17 +290,32 @@ const std::vector<Kind> &allKinds() {
   return kinds;
 }
 
+/// Numbers of kinds, each as often as it weighs.
+static std::vector<int> ticketsOf(function_ref<bool(const Kind &)> want) {
+  std::vector<int> tickets;
+  for (auto [i, kind] : enumerate(allKinds()))
+    if (want(kind))
+      tickets.insert(tickets.end(), kind.weight, i);
+  return tickets;
+}
+
+static std::vector<int> favoured;
+
+void favourKinds(const std::vector<std::string> &names) {
+  favoured =
+      ticketsOf([&](const Kind &kind) { return is_contained(names, kind.name); });
+}
+
 Program Generator::run() {
   makeMesh();
-  static const std::vector<int> tickets = [] {
-    std::vector<int> list;
-    for (auto [i, kind] : enumerate(allKinds()))
-      list.insert(list.end(), kind.weight, i);
-    return list;
-  }();
+  static const std::vector<int> tickets =
+      ticketsOf([](const Kind &) { return true; });
   size_t wanted = pick(3, 15);
-  for (int attempt = 0; attempt < 100 && program.ops.size() < wanted; ++attempt)
-    allKinds()[oneOf(tickets)].make(*this);
+  for (int attempt = 0; attempt < 100 && program.ops.size() < wanted;
+       ++attempt) {
+    bool favours = !favoured.empty() && chance(75);
+    allKinds()[oneOf(favours ? favoured : tickets)].make(*this);
+  }
 
   // What nobody reads is a result, and now and then something that is read.
   std::vector<bool> read(program.values.size());

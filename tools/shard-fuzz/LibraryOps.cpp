@@ -110,16 +110,25 @@ static bool makeCholesky(Generator &g) {
 // Normalised batches
 //===----------------------------------------------------------------------===//
 
-/// A value to normalise, and the dim of its features.
-static int anyBatch(Generator &g, int64_t &feature) {
-  int v = g.any([&](int v) { return g.type(v).element == "f32" && g.isExact(v) && g.accuracy(v).magnitude <= 16; }, 2);
-  if (v >= 0)
-    feature = g.pick(0, g.type(v).rank() - 1);
-  return v;
+/// What a normalisation reads: a value to normalise, `vectors` vectors with an element for each of its features (dim `feature`),
+/// and another value like the first where `hasCotangent`. None if there is nothing to normalise.
+static std::vector<int> anyBatch(Generator &g, int vectors, bool hasCotangent, int64_t &feature) {
+  auto isSmall = [&](int v) { return g.isExact(v) && g.accuracy(v).magnitude <= 16; };
+  int v = g.any([&](int v) { return g.type(v).element == "f32" && isSmall(v); }, 2);
+  if (v < 0)
+    return {};
+  feature = g.pick(0, g.type(v).rank() - 1);
+  std::vector<int> operands = {v};
+  for (int i = 0; i < vectors; ++i)
+    operands.push_back(g.like({"f32", {g.type(v).shape[feature]}}, isSmall));
+  if (hasCotangent)
+    operands.push_back(g.like(g.type(v), isSmall));
+  return operands;
 }
 
-static int perFeature(Generator &g, int v, int64_t feature) {
-  return g.like({"f32", {g.type(v).shape[feature]}}, [&](int v) { return g.isExact(v) && g.accuracy(v).magnitude <= 16; });
+/// How many elements of `v` share a feature.
+static double meanedElements(Generator &g, int v, int64_t feature) {
+  return double(g.type(v).numElements()) / g.type(v).shape[feature];
 }
 
 static std::string ofFeature(int64_t feature) {
@@ -134,13 +143,8 @@ static bool haveFeatures(ArrayRef<Type> types, int64_t feature, ArrayRef<int> ve
 
 static bool makeBatchNormInference(Generator &g) {
   int64_t feature = 0;
-  int v = anyBatch(g, feature);
-  if (v < 0)
-    return false;
-  std::vector<int> operands = {v};
-  for (int i = 0; i < 4; ++i)
-    operands.push_back(perFeature(g, v, feature));
-  if (is_contained(operands, -1))
+  std::vector<int> operands = anyBatch(g, 4, /*hasCotangent=*/false, feature);
+  if (operands.empty())
     return false;
   auto most = [&](int i) { return g.accuracy(operands[i]).magnitude; };
   Accuracy result{2 * (most(0) + most(3)) * most(1) + most(2), Accuracy::kNoGrid, 0};
@@ -160,20 +164,17 @@ static bool makeBatchNormInference(Generator &g) {
 
 static bool makeBatchNormTraining(Generator &g) {
   int64_t feature = 0;
-  int v = anyBatch(g, feature);
-  if (v < 0)
+  std::vector<int> operands = anyBatch(g, 2, /*hasCotangent=*/false, feature);
+  if (operands.empty())
     return false;
-  int scale = perFeature(g, v, feature), offset = perFeature(g, v, feature);
-  if (scale < 0 || offset < 0)
-    return false;
-  double count = double(g.type(v).numElements()) / g.type(v).shape[feature], m = g.accuracy(v).magnitude;
+  double count = meanedElements(g, operands[0], feature), m = g.accuracy(operands[0]).magnitude;
   Accuracy mean{m, Accuracy::kNoGrid, 4 * (count + 2) * kEpsilon * m};
   Accuracy variance{4 * m * m, Accuracy::kNoGrid, 32 * (count + 4) * kEpsilon * std::max(1.0, m * m)};
-  double s = g.accuracy(scale).magnitude;
-  Accuracy result{4 * m * s + g.accuracy(offset).magnitude, Accuracy::kNoGrid, 0};
+  double s = g.accuracy(operands[1]).magnitude;
+  Accuracy result{4 * m * s + g.accuracy(operands[2]).magnitude, Accuracy::kNoGrid, 0};
   // (x - mean) / sqrt(variance + 1/4): slopes 2 and 4 |x - mean|.
   result.error = s * (2 * mean.error + 8 * m * variance.error) + 64 * kEpsilon * std::max(1.0, result.magnitude);
-  return !g.add("batch_norm_training", {v, scale, offset},
+  return !g.add("batch_norm_training", operands,
                 [=](ArrayRef<Type> types) -> std::optional<Built> {
                   if (!haveFeatures(types, feature, {1, 2}) || types[0].numElements() == 0)
                     return std::nullopt;
@@ -188,16 +189,10 @@ static bool makeBatchNormTraining(Generator &g) {
 
 static bool makeBatchNormGrad(Generator &g) {
   int64_t feature = 0;
-  int v = anyBatch(g, feature);
-  if (v < 0)
+  std::vector<int> operands = anyBatch(g, 3, /*hasCotangent=*/true, feature);
+  if (operands.empty())
     return false;
-  std::vector<int> operands = {v};
-  for (int i = 0; i < 3; ++i)
-    operands.push_back(perFeature(g, v, feature));
-  operands.push_back(g.like(g.type(v), [&](int v) { return g.isExact(v) && g.accuracy(v).magnitude <= 16; }));
-  if (is_contained(operands, -1))
-    return false;
-  double count = double(g.type(v).numElements()) / g.type(v).shape[feature];
+  double count = meanedElements(g, operands[0], feature);
   auto most = [&](int i) { return std::max(1.0, g.accuracy(operands[i]).magnitude); };
   double normal = 2 * (most(0) + most(2)), go = most(4);
   Accuracy offset{count * go, Accuracy::kNoGrid, 0}, scale{count * go * normal, Accuracy::kNoGrid, 0};

@@ -56,6 +56,11 @@ static cl::opt<bool>
     quickOption("quick",
                 cl::desc("Without LLVM's optimisations, in half the time"),
                 cl::cat(category));
+static cl::list<std::string>
+    kindsOption("kinds", cl::CommaSeparated,
+                cl::desc("Draw three of four ops of these kinds; 'list' prints "
+                         "them"),
+                cl::value_desc("NAME,..."), cl::cat(category));
 static cl::opt<bool> printOption("print",
                                  cl::desc("Print the programs, run none"),
                                  cl::cat(category));
@@ -140,6 +145,17 @@ static Error runTool(int argc, char **argv) {
         std::tuple(&jobsOption, 1, &jobs)})
     if (Error error = readNumber(*option, least, 1000000000, *value))
       return error;
+  if (is_contained(kindsOption, "list")) {
+    for (const Kind &kind : allKinds())
+      outs() << kind.name << "\n";
+    return Error::success();
+  }
+  for (const std::string &name : kindsOption)
+    if (none_of(allKinds(), [&](const Kind &kind) { return kind.name == name; }))
+      return toolError(ExitCode::Usage, "--kinds=" + name +
+                                            ": no such kind; --kinds=list "
+                                            "prints them");
+  favourKinds({kindsOption.begin(), kindsOption.end()});
   if (printOption) {
     for (int64_t i = 0; i < *count; ++i)
       outs() << (i ? "// -----\n" : "") << "// program " << *first + i
