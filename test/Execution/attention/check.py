@@ -1,14 +1,18 @@
 """Run random attention programs through shardc, raised, sharded along their tokens, and compare with JAX.
 
-    check.py FIRST LAST [--ranks N] [--tools DIR]
+    check.py [FIRST LAST] [--ranks N] [--jobs N] --tools DIR
 
-For each seed: the raised program must have no exponential left (all of it became attention), and must compute what JAX does, on
-even and on uneven shards. Prints a line for each program that does not, and a summary; exit code 1 if there is any.
+For each seed from FIRST up to LAST (0 and 1000): the raised program must have no exponential left (all of it became
+attention), and must compute what JAX does, on even and on uneven shards (empty ones too) of its tokens, on two to five
+ranks, or on twice as many with its batch or its heads cut as well. Prints a line for each program that does not, and a
+summary; exit code 1 if there is any.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -28,33 +32,36 @@ import programs  # noqa: E402
 TOLERANCES = {"bfloat16": 5e-2, "float16": 1.5e-2, "float32": 3e-5, "float64": 3e-5}
 
 
-def annotate(text: str, ranks: int, sequence: dict[int, int], kept: list[int]) -> str:
-    """Cut the tokens of the arguments ``sequence`` over one axis."""
+def annotate(text: str, mesh: dict[str, int], cuts: dict[str, dict[int, int]], kept: list[int]) -> str:
+    """Cut dims of arguments over axes of ``mesh``: ``cuts[axis][argument]`` is the dim."""
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if "func.func public @main(" in line)
-    for argument, dim in sequence.items():
-        if argument not in kept:
-            continue
+    for argument in {argument for dims in cuts.values() for argument in dims}.intersection(kept):
         name = f"%arg{kept.index(argument)}: tensor<"
         start = lines[at].index(name) + len(name)
         end = lines[at].index(">", start)
         dims = lines[at][start:end].count("x")
-        cut = ", ".join('{"sp"}' if i == dim else "{}" for i in range(dims))
+        axes = {cuts[axis].get(argument): axis for axis in mesh}
+        cut = ", ".join(f'{{"{axes[i]}"}}' if i in axes else "{}" for i in range(dims))
         lines[at] = f"{lines[at][: end + 1]} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}{lines[at][end + 1:]}"
-    lines.insert(at, f'  sdy.mesh @mesh = <["sp"={ranks}]>')
+    axes = ", ".join(f'"{axis}"={size}' for axis, size in mesh.items())
+    lines.insert(at, f"  sdy.mesh @mesh = <[{axes}]>")
     return "\n".join(lines) + "\n"
 
 
-def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
+def check(seed: int, ranks: int | None, tools: Path, where: Path) -> str | None:
     """Return what is wrong with the program of ``seed``, None if nothing is."""
     program = programs.make(seed)
+    rng = np.random.default_rng(seed)
+    ranks = ranks or int(rng.integers(2, 6))
+    mesh = {"sp": ranks} | ({"dp": 2} if program.batch and rng.random() < 0.3 else {})
     lowered = jax.jit(program.function).lower(*program.arguments)
     try:
         wanted = [np.asarray(value).astype(np.float64) for value in jax.tree.leaves(lowered.compile()(*program.arguments))]
     except jax.errors.JaxRuntimeError:
         return None  # what XLA cannot run on a CPU is no reference
     kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
-    text = annotate(lowered.as_text(), ranks, program.sequence, kept)
+    text = annotate(lowered.as_text(), mesh, {"sp": program.sequence, "dp": program.batch}, kept)
     (where / "program.mlir").write_text(text)
     raised = subprocess.run([tools / "shard-opt", where / "program.mlir", "--spmd-import", "--spmd-raise"],
                             capture_output=True, text=True, check=False)
@@ -63,7 +70,6 @@ def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
     if "spmd.all_pairs softmax" not in raised.stdout or "stablehlo.exponential" in raised.stdout:
         return "not raised"
     np.savez(where / "in.npz", **{f"in{i}": program.arguments[number] for i, number in enumerate(kept)})
-    rng = np.random.default_rng(seed)
     tolerance = next(value for name, value in TOLERANCES.items() if f" {name} " in program.name + " ")
     for uneven in (False, True):
         command = [tools / "shard-run", where / "program.mlir", f"--inputs=@{where / 'in.npz'}",
@@ -90,21 +96,31 @@ def check(seed: int, ranks: int, tools: Path, where: Path) -> str | None:
     return None
 
 
+def report(seed: int, ranks: int | None, tools: Path) -> str | None:
+    """Return a line about the program of ``seed`` if it is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = check(seed, ranks, tools, Path(folder))
+    return wrong and f"{programs.make(seed).name}: {wrong}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    parser.add_argument("--ranks", type=int, default=3)
+    parser.add_argument("first", type=int, nargs="?", default=0)
+    parser.add_argument("last", type=int, nargs="?", default=1000)
+    parser.add_argument("--ranks", type=int, help="as many for every program")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tools", type=Path, required=True)
     options = parser.parse_args()
+    seeds = range(options.first, options.last)
+    one = functools.partial(report, ranks=options.ranks, tools=options.tools)
     bad = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(options.first, options.last):
-            wrong = check(seed, options.ranks, options.tools, Path(folder))
+    # JAX has threads: a fork of it may hang.
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for wrong in pool.imap(one, seeds):
             if wrong:
                 bad += 1
-                print(f"{programs.make(seed).name}: {wrong}", flush=True)
-    print(f"{options.last - options.first} programs, {bad} wrong")
+                print(wrong, flush=True)
+    print(f"{len(seeds)} programs, {bad} wrong")
     return bad > 0
 
 

@@ -23,12 +23,19 @@ MODES = ["forward", "forward", "vjp", "vjp", "remat", "loss"]
 
 @dataclass
 class Program:
-    """One function and its arguments; ``sequence`` says which dims of which arguments are the tokens."""
+    """One function and its arguments; ``sequence`` says which dims of which arguments are the tokens, ``batch`` which are
+    of the batch, or else heads."""
 
     name: str
     function: Callable[..., Any]
     arguments: list[np.ndarray]
     sequence: dict[int, int] = field(default_factory=dict)
+    batch: dict[int, int] = field(default_factory=dict)
+
+
+def _behind(dims: dict[int, int]) -> dict[int, int]:
+    """Dims of arguments behind a cotangent that lies as the first of them does."""
+    return {number + 1: dim for number, dim in dims.items()} | ({0: dims[0]} if dims else {})
 
 
 def _softmax(scores: jax.Array, how: str) -> jax.Array:
@@ -128,6 +135,8 @@ def make(seed: int) -> Program:
     draw = lambda s: rng.standard_normal(s).astype(np.float32)  # noqa: E731
     arguments = [draw(queries), draw(shape(keys)), draw(shape(values))]
     sequence = {0: layout.index("t"), 1: keys.index("s"), 2: values.index("s")}
+    batched = [letter for letter in "bh" if letter in layout]
+    batches = dict.fromkeys(range(3), layout.index(batched[seed % len(batched)])) if batched else {}
     names = []
     extra_arrays: list[np.ndarray] = []
 
@@ -222,11 +231,11 @@ def make(seed: int) -> Program:
     differentiable = [0, 1, 2] + [3 + i for i, name in enumerate(names) if name == "bias"]
     name = f"{seed}: {layout} {scale} {softmax} {mask} {group} {dtype} {mode}{' swapped' if swapped else ''}{' late' if late else ''}"
     if mode == "forward":
-        return Program(name, attention, arguments + extra_arrays, sequence)
+        return Program(name, attention, arguments + extra_arrays, sequence, batches)
     if mode == "loss":
         def function(*everything: jax.Array) -> Any:
             return jax.value_and_grad(lambda *x: jnp.sum(jnp.sin(attention(*x))), argnums=tuple(differentiable))(*everything)
-        return Program(name, function, arguments + extra_arrays, sequence)
+        return Program(name, function, arguments + extra_arrays, sequence, batches)
     out_shape = jax.eval_shape(attention, *arguments, *extra_arrays)
     cotangent = draw(out_shape.shape).astype(out_shape.dtype)
 
@@ -239,8 +248,7 @@ def make(seed: int) -> Program:
         out, pull = jax.vjp(of, *(everything[place] for place in differentiable))
         return out, pull(dout)
 
-    return Program(name, gradients, [cotangent, *arguments, *extra_arrays],
-                   {0: layout.index("t")} | {number + 1: dim for number, dim in sequence.items()})
+    return Program(name, gradients, [cotangent, *arguments, *extra_arrays], _behind(sequence), _behind(batches))
 
 
 def _library(seed: int, rng: np.random.Generator) -> Program:
@@ -279,12 +287,12 @@ def _library(seed: int, rng: np.random.Generator) -> Program:
 
     name = f"{seed}: dot_product_attention {kind} x{groups} {dtype} {'vjp' if backward else 'forward'}"
     sequence = {0: 1, 1: 1, 2: 1}
+    batches = dict.fromkeys(range(3), (0, 2)[seed % 2])
     if not backward:
-        return Program(name, attention, arguments + extra, sequence)
+        return Program(name, attention, arguments + extra, sequence, batches)
 
     def gradients(dout: jax.Array, q: jax.Array, k: jax.Array, v: jax.Array, *more: jax.Array) -> Any:
         out, pull = jax.vjp(lambda *x: attention(*x, *more), q, k, v)
         return out, pull(dout)
 
-    return Program(name, gradients, [draw((b, t, h * groups, d)), *arguments, *extra],
-                   {number + 1: dim for number, dim in sequence.items()} | {0: 1})
+    return Program(name, gradients, [draw((b, t, h * groups, d)), *arguments, *extra], _behind(sequence), _behind(batches))
