@@ -19,6 +19,7 @@ struct SizesRequest {
   unsigned argument = 0;
   unsigned dim = 0;
   SmallVector<int64_t> sizes;
+  bool zigzag = false;
 };
 
 class LayoutSetter {
@@ -97,7 +98,8 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   SizesRequest request;
   request.text = text;
   auto wrong = [&]() {
-    return main.emitError("sizes option has '") << text << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200";
+    return main.emitError("sizes option has '") << text
+                                                << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200, or 0:2=zigzag, or both: 0:2=300,200,zigzag";
   };
   auto [place, list] = text.split('=');
   auto [argument, dim] = place.rsplit(':');
@@ -106,6 +108,10 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
     return wrong();
   SmallVector<StringRef> entries;
   list.split(entries, ',');
+  if (entries.back().trim() == "zigzag") {
+    request.zigzag = true;
+    entries.pop_back();
+  }
   for (StringRef entry : entries) {
     int64_t size;
     if (entry.trim().getAsInteger(10, size))
@@ -145,8 +151,9 @@ LogicalResult LayoutSetter::setSizes() {
              << ", which is not sharded there; shard it in the model, or leave its sizes out";
     SmallVector<spmd::DimShardingAttr> dims(sharding.getDims());
     spmd::DimShardingAttr &dim = dims[request->dim];
-    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), DenseI64ArrayAttr::get(context, request->sizes),
-                                     /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority());
+    DenseI64ArrayAttr sizes = request->sizes.empty() ? dim.getSizes() : DenseI64ArrayAttr::get(context, request->sizes);
+    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), sizes, /*dynamicSizes=*/request->sizes.empty() && dim.getDynamicSizes(),
+                                     dim.getOpen(), dim.getPriority(), request->zigzag || dim.getZigzag());
     sharding = spmd::ShardingAttr::get(context, sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
     main.setArgAttr(argument, spmd::kShardingAttrName, sharding);
   }

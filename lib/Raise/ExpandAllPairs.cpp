@@ -287,6 +287,10 @@ struct ExpandAllPairsPass final : shardc::impl::ExpandAllPairsPassBase<ExpandAll
           op->emitOpError() << "has a tensor of unknown size, " << value.getType() << ", and cannot be expanded; expand before partition";
           return signalPassFailure();
         }
+      if (!op.getQueryOrder().empty() || !op.getKeyOrder().empty()) {
+        op->emitOpError() << "has a dim that is dealt out, and cannot be expanded; expand before --spmd-deal-blocks";
+        return signalPassFailure();
+      }
       Expander expander(op);
       if (auto forward = dyn_cast<spmd::AllPairsOp>(op.getOperation()))
         expander.expandForward(forward);

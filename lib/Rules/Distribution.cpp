@@ -1,5 +1,7 @@
 //===- Distribution.cpp - Blocks that move while an op runs ---------------===//
 #include "Distribution.h"
+#include "shardc/Layout/Zigzag.h"
+#include "shardc/Support/Slices.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -58,6 +60,50 @@ OpFoldResult rules::beginAt(Localization &localization, const IntervalTable &tab
 
 SmallVector<OpFoldResult> rules::blockSizes(Localization &localization, ArrayRef<IntervalTable> tables) {
   return llvm::map_to_vector(tables, [&](const IntervalTable &table) { return sizeAt(localization, table); });
+}
+
+SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table, ArrayRef<int64_t> order) {
+  if (order.empty())
+    return {{table, table}};
+  Zigzag zigzag(*Boundaries::fromSizes({order.data(), order.size()}));
+  SmallVector<TablePart, 0> parts;
+  for (auto [number, interval] : llvm::enumerate(table.intervals)) {
+    std::vector<DealtPiece> pieces = zigzag.split(interval);
+    while (parts.size() < std::max<size_t>(1, pieces.size())) {
+      SmallVector<Interval> none(table.intervals.size(), Interval{0, 0});
+      for (auto [empty, other] : llvm::zip_equal(none, table.intervals))
+        empty = {other.begin, other.begin};
+      parts.push_back({{table.axes, none}, {table.axes, none}});
+    }
+    for (auto [part, piece] : llvm::zip(parts, pieces))
+      if (!piece.dealt.empty()) {
+        part.held.intervals[number] = piece.dealt;
+        part.natural.intervals[number] = piece.natural;
+      }
+  }
+  return parts;
+}
+
+Value rules::partOf(Localization &localization, Value block, unsigned dim, const IntervalTable &held,
+                    const IntervalTable &part, Value into) {
+  OpBuilder &b = localization.builder();
+  Location loc = block.getLoc();
+  auto type = cast<RankedTensorType>(block.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    sizes.push_back(int64_t(i) == dim ? sizeAt(localization, part) : dimOf(b, loc, block, i));
+  // A slice of nothing may start at a dim's end, where none may be taken.
+  SmallVector<int64_t> begins;
+  for (auto [number, interval] : llvm::enumerate(part.intervals)) {
+    Interval here = held.intervals.size() > 1 ? held.intervals[number] : held.intervals.front();
+    begins.push_back(interval.empty() ? 0 : interval.begin - here.begin);
+  }
+  offsets[dim] = localization.lookup(begins, part.axes);
+  if (into)
+    return putPart(b, loc, block, into, offsets, sizes, strides);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = blockType({part}, type.getElementType()).getDimSize(0);
+  return takePart(b, loc, type.clone(shape), block, offsets, sizes, strides);
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,19 @@ llvm::SmallVector<mlir::OpFoldResult> blockSizes(Localization &localization,
 mlir::OpFoldResult sizeAt(Localization &localization, const IntervalTable &table);
 mlir::OpFoldResult beginAt(Localization &localization, const IntervalTable &table);
 
+/// A part of the blocks of a dim: where it is in the dim, and where its elements were before
+/// the dim was dealt out (the same where it was not).
+struct TablePart {
+  IntervalTable held, natural;
+};
+/// The parts of `table` that lie in one piece: itself, where `order`, the sizes of shards that the dim is dealt
+/// out to, is empty; else as many as the rank with most has.
+llvm::SmallVector<TablePart, 0> splitDealt(const IntervalTable &table, llvm::ArrayRef<int64_t> order);
+/// The intervals `part` of dim `dim` of `block`, which holds those of `held`, whole or over the same axes; with
+/// `into` that, with `block` in their place.
+mlir::Value partOf(Localization &localization, mlir::Value block, unsigned dim, const IntervalTable &held,
+                   const IntervalTable &part, mlir::Value into = {});
+
 /// Makes the dims (or factors) numbered `whole` of `tables` whole. The axes that
 /// cut them cut `carriers` instead, each axis the one that it cuts best, the
 /// first of equals. Returns false where an axis left ranks idle: no carrier

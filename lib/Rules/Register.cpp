@@ -45,6 +45,7 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
       });
   registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
     rules::attachAllPairs(context);
+    rules::attachDeal(context);
     rules::attachPad(context);
   });
   registry.addExtension(

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Support/Slices.h"
 #include <cmath>
 
 using namespace mlir;
@@ -41,9 +42,15 @@ public:
 
   int64_t countTurns() const { return plan.turns.size(); }
   int64_t countParts() const { return plan.parts.size(); }
-  /// True if a step for `part` of the queries has anything to do at `turn`.
-  bool meets(int64_t turn, int64_t part) const {
-    return countParts() == 1 || plan.meets(op, localization.meshSizes(), turn, part);
+  /// The steps of `turn`: parts of the queries and of the keys that have anything to do with one another.
+  SmallVector<std::pair<int64_t, int64_t>> partsAt(int64_t turn) const {
+    SmallVector<std::pair<int64_t, int64_t>> met;
+    int64_t keyParts = plan.turns[turn].parts.size();
+    for (int64_t part = 0; part < countParts(); ++part)
+      for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
+        if (countParts() * keyParts == 1 || plan.meets(op, localization.meshSizes(), turn, part, keyPart))
+          met.push_back({part, keyPart});
+    return met;
   }
   /// Which of a tensor's values belongs to `part`: those with queries have one each.
   int64_t numberOf(AffineMap map, int64_t part) const { return map.isFunctionOfDim(queryDim) ? part : 0; }
@@ -62,6 +69,9 @@ public:
   /// What of `piece` belongs to the keys of `turn`: it travels, or is sliced
   /// where all keys are here, or is the piece itself.
   Value at(const Piece &piece, int64_t turn);
+  /// What of `block`, a tensor of `map` at `turn`, belongs to part `keyPart` of the keys; with `into`
+  /// that, with `block` in its place.
+  Value ofKeys(Value block, AffineMap map, int64_t turn, int64_t keyPart, Value into = {});
   /// Two tensors that travel as one, if they can.
   std::optional<Piece> join(const Piece &first, const Piece &second);
   /// Two tensors at a turn, of `pair` if they were joined.
@@ -80,8 +90,8 @@ public:
     return filled(map, turn, part, b.getFloatAttr(accumulator, number));
   }
   /// One `spmd.pair_step`.
-  SmallVector<Value> step(PairCombine combine, bool backward, int64_t turn, int64_t part, ArrayRef<AffineMap> inputs,
-                          ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
+  SmallVector<Value> step(PairCombine combine, bool backward, int64_t turn, int64_t part, int64_t keyPart,
+                          ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
                           ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions);
   /// `value` (map `from`) repeated to lie like `to`, which has all its dims.
   Value spread(Value value, AffineMap from, Value like, AffineMap to);
@@ -99,13 +109,14 @@ public:
 
 private:
   /// Where a step's blocks begin: batch dims, query, key.
-  SmallVector<Value> positions(int64_t turn, int64_t part);
+  SmallVector<Value> positions(int64_t turn, int64_t part, int64_t keyPart);
   /// Part of the last dim.
   Value columns(Value block, int64_t from, int64_t size);
-  /// The intervals `keys` of dim `dim` of `block`, which holds those of `held`.
-  Value rowsOf(Value block, unsigned dim, const IntervalTable &held, const IntervalTable &keys, Value into = {});
   std::optional<unsigned> keyOf(AffineMap map) {
     return map.getResultPosition(getAffineDimExpr(keyDim, map.getContext()));
+  }
+  std::optional<unsigned> queryOf(AffineMap map) {
+    return map.getResultPosition(getAffineDimExpr(queryDim, map.getContext()));
   }
   bool isCut(ArrayRef<IntervalTable> tables, unsigned dim) { return tables[dim].intervals.size() > 1; }
   /// True if every rank has its own block at `turn`.
@@ -167,8 +178,19 @@ static StringRef whyRecut(PairWay way, bool isBack) {
 
 SmallVector<Piece> Ring::operand(int64_t number) {
   Piece piece{localization.operands()[number], op.getMap(number), localization.operandTables(number)};
-  if (!plan.isRecut)
+  std::optional<unsigned> rows = queryOf(piece.map);
+  if (!plan.isRecut && (countParts() == 1 || !rows))
     return {piece};
+  if (!plan.isRecut) {
+    // Dealt out already.
+    SmallVector<Piece> pieces;
+    for (auto [slice, part] : llvm::zip_equal(plan.slices, plan.parts)) {
+      Piece &mine = pieces.emplace_back(piece);
+      mine.value = partOf(localization, piece.value, *rows, piece.tables[*rows], slice);
+      mine.tables[*rows] = part;
+    }
+    return pieces;
+  }
   SmallVector<Piece> pieces;
   for (int64_t part = 0; part < countOf(piece.map); ++part) {
     Piece &mine = pieces.emplace_back(piece);
@@ -183,9 +205,18 @@ SmallVector<Piece> Ring::operand(int64_t number) {
 Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   AffineMap to = op.getResultMap(number);
   RankedTensorType type = localization.resultType(number);
-  if (!plan.isRecut && plan.way != PairWay::Gathered)
-    return finish(values.front(), from, to, type);
-  std::optional<unsigned> dim = to.getResultPosition(getAffineDimExpr(queryDim, to.getContext()));
+  std::optional<unsigned> dim = queryOf(to);
+  if (!plan.isRecut && plan.way != PairWay::Gathered) {
+    if (values.size() == 1)
+      return finish(values.front(), from, to, type);
+    SmallVector<Value> pieces;
+    for (auto [part, found] : llvm::enumerate(values)) {
+      SmallVector<IntervalTable> made = localization.resultTables(number);
+      made[*dim] = plan.parts[part];
+      pieces.push_back(finish(found, from, to, blockType(made, type.getElementType())));
+    }
+    return castTo(b, loc, tensor::ConcatOp::create(b, loc, *dim, pieces), type);
+  }
   SmallVector<Value> pieces;
   for (auto [part, found] : llvm::enumerate(values)) {
     SmallVector<IntervalTable> made = tablesOf(to, 0, part), needed = localization.resultTables(number);
@@ -207,25 +238,6 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   return castTo(b, loc, whole, type);
 }
 
-Value Ring::rowsOf(Value block, unsigned dim, const IntervalTable &held, const IntervalTable &keys, Value into) {
-  auto type = cast<RankedTensorType>(block.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    sizes.push_back(int64_t(i) == dim ? sizeAt(localization, keys) : dimOf(b, loc, block, i));
-  // A slice of nothing may start at a dim's end, where none may be taken.
-  SmallVector<int64_t> begins;
-  for (auto [number, interval] : llvm::enumerate(keys.intervals)) {
-    Interval here = held.intervals.size() > 1 ? held.intervals[number] : held.intervals.front();
-    begins.push_back(interval.empty() ? 0 : interval.begin - here.begin);
-  }
-  offsets[dim] = localization.lookup(begins, keys.axes);
-  if (into)
-    return tensor::InsertSliceOp::create(b, loc, block, into, offsets, sizes, strides);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = blockType({keys}, type.getElementType()).getDimSize(0);
-  return tensor::ExtractSliceOp::create(b, loc, type.clone(shape), block, offsets, sizes, strides);
-}
-
 Value Ring::at(const Piece &piece, int64_t turn) {
   std::optional<unsigned> dim = keyOf(piece.map);
   if (!dim || !areKeysCut())
@@ -235,7 +247,15 @@ Value Ring::at(const Piece &piece, int64_t turn) {
   if (isCut(piece.tables, *dim))
     return localization.exchange(piece.value, piece.tables, needed, {}, why(turn));
   // All keys are here.
-  return rowsOf(piece.value, *dim, piece.tables[*dim], needed[*dim]);
+  return partOf(localization, piece.value, *dim, piece.tables[*dim], needed[*dim]);
+}
+
+Value Ring::ofKeys(Value block, AffineMap map, int64_t turn, int64_t keyPart, Value into) {
+  std::optional<unsigned> dim = keyOf(map);
+  const Turn &now = plan.turns[turn];
+  if (!dim || now.parts.size() == 1)
+    return block;
+  return partOf(localization, block, *dim, now.keys, now.parts[keyPart].held, into);
 }
 
 std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
@@ -268,7 +288,7 @@ Value Ring::columns(Value block, int64_t from, int64_t size) {
   sizes[last] = b.getIndexAttr(size);
   SmallVector<int64_t> narrow(type.getShape());
   narrow[last] = size;
-  return tensor::ExtractSliceOp::create(b, loc, type.clone(narrow), block, offsets, sizes, strides);
+  return takePart(b, loc, type.clone(narrow), block, offsets, sizes, strides);
 }
 
 std::pair<Value, Value> Ring::at(const std::optional<Piece> &pair, const Piece &first, const Piece &second, int64_t turn) {
@@ -310,15 +330,15 @@ Value Ring::receive(Value total, const Arrival &arrival) {
   for (auto [mine, visitor] : llvm::zip_equal(keys.intervals, turnPlaces(owned.axes, plan.places, localization.meshSizes(), -turn.shift)))
     mine = turn.keys.intervals[visitor];
   unsigned dim = *keyOf(arrival.map);
-  return rowsOf(add(rowsOf(total, dim, owned, keys)), dim, owned, keys, total);
+  return partOf(localization, add(partOf(localization, total, dim, owned, keys)), dim, owned, keys, total);
 }
 
-SmallVector<Value> Ring::positions(int64_t turn, int64_t part) {
+SmallVector<Value> Ring::positions(int64_t turn, int64_t part, int64_t keyPart) {
   SmallVector<Value> result;
   for (int64_t dim = 0; dim < queryDim; ++dim)
     result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.cuts[dim])));
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.parts[part])));
-  result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.turns[turn].keys)));
+  result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.turns[turn].parts[keyPart].natural)));
   return result;
 }
 
@@ -353,24 +373,33 @@ Value Ring::filled(AffineMap map, int64_t turn, int64_t part, TypedAttr number) 
   return broadcastScalar(b, loc, value, type, blockSizes(localization, tables));
 }
 
-SmallVector<Value> Ring::step(PairCombine combine, bool backward, int64_t turn, int64_t part,
+SmallVector<Value> Ring::step(PairCombine combine, bool backward, int64_t turn, int64_t part, int64_t keyPart,
                               ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
                               ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions) {
   SmallVector<AffineMap> maps(inputs);
   llvm::append_range(maps, stateMaps);
-  ValueRange all(blocks);
+  SmallVector<Value> mine;
+  for (auto [block, map] : llvm::zip_equal(blocks, inputs))
+    mine.push_back(ofKeys(block, map, turn, keyPart));
+  SmallVector<Value> before;
+  for (auto [whole, map] : llvm::zip_equal(state, stateMaps))
+    before.push_back(ofKeys(whole, map, turn, keyPart));
+  ValueRange all(mine), inits(before);
   unsigned first = hasValue ? 3 : 2;
-  SmallVector<Value> at = positions(turn, part);
+  SmallVector<Value> at = positions(turn, part, keyPart);
   auto lower = op->getAttrOfType<IntegerAttr>("band_lower"), upper = op->getAttrOfType<IntegerAttr>("band_upper");
-  auto made = PairStepOp::create(b, loc, state.getTypes(), combine, backward, all[0], all[1], hasValue ? all[2] : Value(),
-                                 all.slice(first, numRows), all.drop_front(first + numRows), at, state,
+  auto made = PairStepOp::create(b, loc, inits.getTypes(), combine, backward, all[0], all[1], hasValue ? all[2] : Value(),
+                                 all.slice(first, numRows), all.drop_front(first + numRows), at, inits,
                                  b.getAffineMapArrayAttr(maps), lower, upper);
   for (auto [from, to] : llvm::zip_equal(regions, made->getRegions()))
     if (from && !from->empty()) {
       IRMapping mapping;
       from->cloneInto(&to, mapping);
     }
-  return llvm::to_vector_of<Value>(made.getResults());
+  SmallVector<Value> after;
+  for (auto [result, whole, map] : llvm::zip_equal(made.getResults(), state, stateMaps))
+    after.push_back(ofKeys(result, map, turn, keyPart, whole));
+  return after;
 }
 
 Value Ring::spread(Value value, AffineMap from, Value like, AffineMap to) {
@@ -512,10 +541,9 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
   }
   for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
     SmallVector<Value> shared = inputs.at(turn, hasValue);
-    for (auto [part, state] : llvm::enumerate(states))
-      if (ring.meets(turn, part))
-        state = ring.step(combine, /*backward=*/false, turn, part, inputs.maps, inputs.of(shared, turn, part), 0, hasValue, state,
-                          maps, {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
+    for (auto [part, keyPart] : ring.partsAt(turn))
+      states[part] = ring.step(combine, /*backward=*/false, turn, part, keyPart, inputs.maps, inputs.of(shared, turn, part), 0,
+                               hasValue, states[part], maps, {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
   }
 
   auto result = [&](int64_t state, int64_t number) {
@@ -611,12 +639,10 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
   for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
     SmallVector<Value> shared = inputs.at(turn, /*hasValue=*/true);
     SmallVector<Value> block{ring.filled(maps[1], turn, 0, 0.0), ring.filled(maps[2], turn, 0, 0.0)};
-    for (int64_t part = 0; part < ring.countParts(); ++part) {
-      if (!ring.meets(turn, part))
-        continue;
+    for (auto [part, keyPart] : ring.partsAt(turn)) {
       auto mine = [&](unsigned i) -> Value & { return i == 1 || i == 2 ? block[i - 1] : total[i][ring.numberOf(maps[i], part)]; };
       SmallVector<Value> state = llvm::map_to_vector(llvm::seq<unsigned>(total.size()), [&](unsigned i) { return mine(i); });
-      state = ring.step(PairCombine::Softmax, /*backward=*/true, turn, part, inputs.maps, inputs.of(shared, turn, part), 3, true,
+      state = ring.step(PairCombine::Softmax, /*backward=*/true, turn, part, keyPart, inputs.maps, inputs.of(shared, turn, part), 3, true,
                         state, maps, {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
       for (auto [i, value] : llvm::enumerate(state))
         mine(i) = value;

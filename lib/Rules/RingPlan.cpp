@@ -133,12 +133,13 @@ static Interval hull(Interval a, Interval b) {
   return b.empty() ? a : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part) const {
+bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const {
   Band band(op);
-  SmallVector<int64_t> axes = unite(turns[turn].keys.axes, parts[part].axes);
+  const IntervalTable &keys = turns[turn].parts[keyPart].natural;
+  SmallVector<int64_t> axes = unite(keys.axes, parts[part].axes);
   for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
-    if (!band.trim(at(parts[part], meshSizes, coordinate), at(turns[turn].keys, meshSizes, coordinate)).empty())
+    if (!band.trim(at(parts[part], meshSizes, coordinate), at(keys, meshSizes, coordinate)).empty())
       return true;
   }
   return false;
@@ -170,6 +171,8 @@ private:
   int64_t ranksAlong(ArrayRef<int64_t> axes) { return countAlong(axes, mesh); }
   /// Bytes of a tensor that one index of `dim` has on a rank.
   double bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan);
+  /// True if the program itself deals out queries or keys.
+  bool isDealt() { return !op.getQueryOrder().empty() || !op.getKeyOrder().empty(); }
   bool hasBoth(AffineMap map) { return map.isFunctionOfDim(query) && map.isFunctionOfDim(key); }
   /// Calls `visit` with the map of each operand and result.
   void forEachTensor(llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
@@ -210,7 +213,11 @@ RingPlan Planner::asItLies() {
     plan.merged.clear();
     plan.isRecut = true;
   }
-  plan.parts = {plan.cuts[query]};
+  for (TablePart &part : splitDealt(plan.cuts[query], op.getQueryOrder())) {
+    plan.parts.push_back(std::move(part.natural));
+    if (isDealt())
+      plan.slices.push_back(std::move(part.held));
+  }
   plan.length = ranksAlong(plan.places);
   return plan;
 }
@@ -223,6 +230,7 @@ void Planner::addTurns(RingPlan &plan) {
   if (isTrimmed && !isBackward)
     axes = all;
   plan.turns.clear();
+  SmallVector<TablePart, 0> pieces = splitDealt(owned, op.getKeyOrder());
   for (int64_t shift = 0; shift < plan.length; ++shift) {
     SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, mesh, shift);
     IntervalTable table{axes, SmallVector<Interval>(ranksAlong(axes))};
@@ -230,9 +238,14 @@ void Planner::addTurns(RingPlan &plan) {
     bool some = false;
     for (int64_t index = 0; index < ranksAlong(all); ++index) {
       SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
-      Interval block = owned.intervals[met[numberOf(owned.axes, mesh, coordinate)]], needed{block.begin, block.begin};
+      int64_t owner = met[numberOf(owned.axes, mesh, coordinate)];
+      Interval block = owned.intervals[owner], needed{block.begin, block.begin};
       for (const IntervalTable &part : plan.parts)
-        needed = hull(band.trim(at(part, mesh, coordinate), block), needed);
+        for (const TablePart &piece : pieces) {
+          Interval keys = band.trim(at(part, mesh, coordinate), piece.natural.intervals[owner]);
+          int64_t moved = piece.held.intervals[owner].begin - piece.natural.intervals[owner].begin;
+          needed = hull({keys.begin + moved, keys.end + moved}, needed);
+        }
       some |= !needed.empty();
       int64_t place = numberOf(axes, mesh, coordinate);
       // One's own block is here; where nothing is trimmed, every block is whole.
@@ -241,8 +254,10 @@ void Planner::addTurns(RingPlan &plan) {
       table.intervals[place] = isSeen[place] ? hull(table.intervals[place], needed) : needed;
       isSeen[place] = true;
     }
-    if (some || shift == 0)
-      plan.turns.push_back({shift, std::move(table)});
+    if (some || shift == 0) {
+      SmallVector<TablePart, 0> parts = splitDealt(table, op.getKeyOrder());
+      plan.turns.push_back({shift, std::move(table), std::move(parts)});
+    }
   }
 }
 
@@ -276,7 +291,7 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
     for (Interval rows : plan.parts.front().intervals)
       table.intervals.push_back(band.trim(rows, {0, sizes[key]}));
   }
-  plan.turns = {{0, std::move(table)}};
+  plan.turns = {{0, table, {{table, table}}}};
   // No more may come to a rank than it has queries.
   SmallVector<int64_t> axes = unite(ring.cuts[key].axes, plan.parts.front().axes);
   double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan), perKey = 0;
@@ -321,7 +336,7 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   plan.cuts[query] = wholeTable(sizes[query]);
   plan.cuts[key] = wholeTable(sizes[key]);
   plan.parts = {plan.cuts[query]};
-  plan.turns = {{0, plan.cuts[key]}};
+  plan.turns = {{0, plan.cuts[key], {{plan.cuts[key], plan.cuts[key]}}}};
   plan.places.clear();
   plan.length = 1;
   return plan;
@@ -420,10 +435,12 @@ static StringRef nameOf(PairWay way) {
 FailureOr<RingPlan> Planner::plan() {
   RingPlan best = asItLies();
   addTurns(best);
-  estimate(best);
   auto asked = op->getAttrOfType<StringAttr>("spmd.way");
   SmallVector<RingPlan, 0> others;
-  if (!best.isRecut)
+  // What the program deals out itself is even work already.
+  if (!isDealt())
+    estimate(best);
+  if (!best.isRecut && !isDealt())
     for (std::optional<RingPlan> other : {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
       if (other) {
         estimate(*other);

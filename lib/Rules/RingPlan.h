@@ -7,7 +7,7 @@
 #ifndef SHARDC_LIB_RULES_RINGPLAN_H
 #define SHARDC_LIB_RULES_RINGPLAN_H
 
-#include "RuleUtils.h"
+#include "Distribution.h"
 #include <string>
 
 namespace shardc::rules {
@@ -24,15 +24,18 @@ enum class PairWay {
 struct Turn {
   int64_t shift = 0; ///< whose they are: that many places further on
   IntervalTable keys;
+  /// The same where keys are dealt out: what of them lies together. Else one.
+  llvm::SmallVector<TablePart, 0> parts;
 };
 
 struct RingPlan {
   PairWay way = PairWay::Ring;
   /// How each iteration dim lies while the op runs.
   llvm::SmallVector<IntervalTable> cuts;
-  /// The queries of each rank: one interval, or several one after another.
-  llvm::SmallVector<IntervalTable> parts;
-  llvm::SmallVector<Turn> turns;
+  /// The queries of each rank: one interval, or several one after another. Indices are those that masks
+  /// know; `slices` are the same in the rank's block, where the program itself deals queries out.
+  llvm::SmallVector<IntervalTable> parts, slices;
+  llvm::SmallVector<Turn, 0> turns;
   /// Axes of the keys along which blocks are passed round, and those along which
   /// states are merged.
   llvm::SmallVector<int64_t> places, merged;
@@ -45,8 +48,8 @@ struct RingPlan {
   /// Pairs that the busiest rank computes, over the mean.
   double imbalance = 1;
 
-  /// True if some rank's part `part` of the queries has a pair in its keys of `turn`.
-  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part) const;
+  /// True if some rank's part `part` of the queries has a pair in part `keyPart` of its keys of `turn`.
+  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const;
 };
 
 /// The pairs that the band leaves of a block.

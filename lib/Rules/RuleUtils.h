@@ -139,6 +139,7 @@ void attachAllPairs(mlir::MLIRContext *context);
 /// Rules alone: Partition makes the local forms.
 void attachCollectives(mlir::MLIRContext *context);
 void attachContractions(mlir::MLIRContext *context);
+void attachDeal(mlir::MLIRContext *context);
 /// All ops of `dialect` with ElementwiseTrait, and ops like them.
 void attachElementwise(mlir::MLIRContext *context, llvm::StringRef dialect);
 void attachParts(mlir::MLIRContext *context);

@@ -131,15 +131,19 @@ Error shardc::checkSizesOption(StringRef sizes) {
     return !text.getAsInteger(10, value) && value >= 0;
   };
   bool ok = isCount(argument) && isCount(dim) && !list.empty();
-  if (ok)
-    for (StringRef size : split(list, ','))
-      ok = ok && isCount(size.trim());
+  SmallVector<StringRef> entries(split(list, ','));
+  // A last word is the order in which blocks are dealt out.
+  if (!entries.empty() && entries.back().trim() == "zigzag")
+    entries.pop_back();
+  for (StringRef size : entries)
+    ok = ok && isCount(size.trim());
   if (!ok)
     return toolError(
         ExitCode::Usage,
         "--sizes=" + sizes +
             ": expected ARG:DIM= and the sizes of the shards, for example "
-            "--sizes=0:2=300,200,0,524");
+            "--sizes=0:2=300,200,0,524, or --sizes=0:2=zigzag for balanced ones "
+            "from both ends");
   return Error::success();
 }
 

@@ -75,8 +75,8 @@ void parseCommandLine(int argc, char **argv, llvm::cl::OptionCategory &category,
 
 /// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.
 llvm::Error checkMeshOption(llvm::StringRef mesh);
-/// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0. Usage
-/// error.
+/// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0, the last of
+/// which may be the word "zigzag". Usage error.
 llvm::Error checkSizesOption(llvm::StringRef sizes);
 
 /// Options of the compiler that tools offer under the same names.

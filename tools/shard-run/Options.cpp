@@ -23,7 +23,8 @@ static cl::opt<std::string>
 static cl::list<std::string>
     sizes("sizes",
           cl::desc("Sizes of the shards in which a dim of an argument "
-                   "arrives; may be given several times"),
+                   "arrives, and perhaps zigzag: the program has it in blocks "
+                   "from both ends; may be given several times"),
           cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
 static cl::list<std::string>
     shapes("shapes",

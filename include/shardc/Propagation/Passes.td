@@ -33,6 +33,29 @@ def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
+  let summary = "Put dims whose sharding says `order zigzag`, and those that go with them, in the order in which they are dealt out.";
+  let description = [{
+    Before: `order zigzag` in shardings of arguments, results and constraints. After: none; `spmd.deal` where a value comes or is
+    wanted in the other order, `spmd.dealt_iota` for indices, `query_order` and `key_order` on ops on all pairs. An order goes
+    wherever elements of a dim are treated alike; arguments and results of the function stay in order. Refuses: orders in
+    manual regions.
+    ```mlir
+    // before
+    func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %a : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    // after, with 2 ranks along x
+    func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = spmd.deal %a dim 0 sizes [4, 4] : tensor<8xf32>
+      %1 = stablehlo.negate %0 : tensor<8xf32>
+      %2 = spmd.deal %1 dim 0 sizes [4, 4] back : tensor<8xf32>
+      return %2 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
 def VerifyPropagatedPass : Pass<"spmd-verify-propagated", "::mlir::ModuleOp"> {
   let summary = "Check what Partition relies on.";
   let description = [{

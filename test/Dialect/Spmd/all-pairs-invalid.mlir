@@ -87,3 +87,31 @@ func.func @unnormalized(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @order(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{has 'key_order' array<i64: 4, 4>, expected sizes of shards that add up to the 6 elements of the key dim}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] {key_order = array<i64: 4, 4>} score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#best = affine_map<(q, k, d, e) -> (q, e)>
+func.func @order_of_the_best(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{has dims that are dealt out, which 'top_k' cannot have}}
+  %out:2 = spmd.all_pairs top_k %q, %k maps [#q, #k, #best, #best] {query_order = array<i64: 4, 4>} score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> (tensor<8x3xf32>, tensor<8x3xi32>)
+  return
+}

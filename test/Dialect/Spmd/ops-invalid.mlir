@@ -134,3 +134,34 @@ func.func @part_of_one_rank(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
       on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }
+
+// -----
+
+func.func @dealt_elements(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{has sizes that add up to 7, but the dim has 8 elements}}
+  %0 = spmd.deal %a dim 0 sizes [4, 3] : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @dealt_dim(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{has dim 2, but the tensor has 2 dims}}
+  %0 = spmd.deal %a dim 2 sizes [4, 4] : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @dealt_negative() -> tensor<8xi32> {
+  // expected-error@+1 {{expected one of at least 0 for each shard}}
+  %0 = spmd.dealt_iota sizes [9, -1] : tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
+
+// -----
+
+// expected-error@+1 {{expected the order 'zigzag'; leave 'order' out where blocks are in order}}
+func.func @order(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order snake}]>}) {
+  return
+}

@@ -10,11 +10,13 @@ spmd.mesh @mesh = <["x"=4, "y"=2]>
 //  CHECK-SAME:   #spmd.sharding<@mesh, [{"x", "y"}p1, {}]>
 //  CHECK-SAME:   #spmd.sharding<@mesh, [{"x" sizes dynamic}, {}], replicated = {"y"}>
 //  CHECK-SAME:   #spmd.sharding<@mesh, [{"x", ?}, {}], partial = {"y" = sum}>
+//  CHECK-SAME:   #spmd.sharding<@mesh, [{"x" sizes [3, 2, 1, 2] order zigzag}, {"y" order zigzag, ?}p0]>
 func.func @shardings(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                      %b: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2, 1, 2]}, {?}]>},
                      %c: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", "y"}p1, {}]>},
                      %d: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes dynamic}, {}], replicated = {"y"}>},
-                     %e: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", ?}, {}], partial = {"y" = sum}>}) {
+                     %e: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", ?}, {}], partial = {"y" = sum}>},
+                     %f: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2, 1, 2] order zigzag}, {"y" order zigzag, ?}p0]>}) {
   return
 }
 
@@ -24,7 +26,13 @@ func.func @global_view(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
   %0 = spmd.constrain %a <@mesh, [{"x"}, {}]> : tensor<8x6xf32>
   // CHECK: spmd.reshard %{{.*}} <@mesh, [{"x"}, {}]> -> <@mesh, [{}, {"x"}]> reason "dim 0 is contracted" : tensor<8x6xf32>
   %1 = spmd.reshard %0 <@mesh, [{"x"}, {}]> -> <@mesh, [{}, {"x"}]> reason "dim 0 is contracted" : tensor<8x6xf32>
-  return %1 : tensor<8x6xf32>
+  // CHECK: spmd.deal %{{.*}} dim 1 sizes [3, 0, 3] : tensor<8x6xf32>
+  %2 = spmd.deal %1 dim 1 sizes [3, 0, 3] : tensor<8x6xf32>
+  // CHECK: spmd.deal %{{.*}} dim 1 sizes [3, 0, 3] back : tensor<8x6xf32>
+  %3 = spmd.deal %2 dim 1 sizes [3, 0, 3] back : tensor<8x6xf32>
+  // CHECK: spmd.dealt_iota sizes [3, 0, 3] : tensor<6xi32>
+  %4 = spmd.dealt_iota sizes [3, 0, 3] : tensor<6xi32>
+  return %3 : tensor<8x6xf32>
 }
 
 // CHECK-LABEL: func @local_view(

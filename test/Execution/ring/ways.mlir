@@ -9,6 +9,12 @@
 // RUN: shard-run %t.zigzag.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --mesh=x=3,y=2
 // RUN: shard-run %t.zigzag.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
 // RUN: shard-run %t.gather.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
+// Dealt out by the program, on axes of any size and with queries and keys in orders of their own.
+// RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=zigzag
+// RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=zigzag --mesh=x=3,y=2
+// RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=zigzag --mesh=x=1,y=1
+// RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=51,1,0,1,zigzag --sizes=1:0=0,0,0,53,zigzag
+// RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23,zigzag --sizes=1:0=23,0,29,1
 // RUN: not shard-run %t.heads.mlir --seed=1 2>&1 | FileCheck %s
 // CHECK: asks for spmd.way = "heads", expected one of those that it can go: "ring", "zigzag", "gather"
 spmd.mesh @mesh = <["x"=4, "y"=2]>

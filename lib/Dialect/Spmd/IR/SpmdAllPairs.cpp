@@ -139,6 +139,24 @@ static LogicalResult verifyTensors(AllPairsOpInterface op, ArrayRef<Role> roles)
   return success();
 }
 
+/// Checks that shards of `sizes` are all of dim `dim`, which they deal out.
+static LogicalResult verifyOrder(AllPairsOpInterface op, StringRef name, ArrayRef<int64_t> sizes, int64_t dim) {
+  if (sizes.empty())
+    return success();
+  std::optional<Boundaries> shards = Boundaries::fromSizes({sizes.data(), sizes.size()});
+  int64_t extent = op.getDimSizes()[dim];
+  if (shards && shards->size() == extent)
+    return success();
+  return op->emitOpError() << "has '" << name << "' " << DenseI64ArrayAttr::get(op->getContext(), sizes)
+                           << ", expected sizes of shards that add up to the " << extent << " elements of the "
+                           << nameOfDim(op, dim) << " dim";
+}
+
+static LogicalResult verifyOrders(AllPairsOpInterface op) {
+  return failure(failed(verifyOrder(op, "query_order", op.getQueryOrder(), op.getQueryDim())) ||
+                 failed(verifyOrder(op, "key_order", op.getKeyOrder(), op.getKeyDim())));
+}
+
 static LogicalResult verifyElement(AllPairsOpInterface op, StringRef name, Value value, Type expected) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   if (element == expected)
@@ -160,6 +178,8 @@ LogicalResult AllPairsOp::verify() {
     return emitOpError() << "lacks a value, which 'softmax' weighs";
   if (getValue() && !isSoftmax && combine != PairCombine::Sum)
     return emitOpError() << "has a value, which '" << stringifyPairCombine(combine) << "' cannot weigh";
+  if (isTopK && (!self.getQueryOrder().empty() || !self.getKeyOrder().empty()))
+    return emitOpError() << "has dims that are dealt out, which 'top_k' cannot have: of equal scores the lower key comes first";
   if (failed(verifyMaps(self)))
     return failure();
   int64_t query = self.getQueryDim(), key = self.getKeyDim(), depth = self.getDepthDim(), feature = self.getFeatureDim();
@@ -176,7 +196,7 @@ LogicalResult AllPairsOp::verify() {
     roles.append({{"result 1", {query}, {}, true}, {"result 2", {query}, {}, true}});
   if (isTopK)
     roles.push_back({"result 1", {query, feature}, {}, true});
-  if (failed(verifyTensors(self, roles)))
+  if (failed(verifyTensors(self, roles)) || failed(verifyOrders(self)))
     return failure();
   Type accumulator = self.getAccumulatorType();
   for (int64_t row = 1; isSoftmax && row < 3; ++row)
@@ -210,7 +230,7 @@ LogicalResult AttentionBackwardOp::verify() {
   roles.push_back({"dvalue", {key, feature}, {}});
   for (size_t i = 0; i < getDextras().size(); ++i)
     roles.push_back({("dextra " + Twine(i)).str(), {}, {query, key}});
-  if (failed(verifyTensors(self, roles)))
+  if (failed(verifyTensors(self, roles)) || failed(verifyOrders(self)))
     return failure();
   Type accumulator = self.getAccumulatorType();
   if (failed(verifyElement(self, "max", getMax(), accumulator)) || failed(verifyElement(self, "delta", getDelta(), accumulator)))

@@ -111,11 +111,11 @@ int64_t MeshAttr::getNumRanks() const {
 // DimShardingAttr
 //===----------------------------------------------------------------------===//
 
-/// `{"x", "y" sizes [1, 2], ?}p0`; the sizes follow the last axis.
+/// `{"x", "y" sizes [1, 2] order zigzag, ?}p0`; sizes and order follow the last axis.
 Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> axes;
   DenseI64ArrayAttr sizes;
-  bool dynamic = false, open = false;
+  bool dynamic = false, open = false, zigzag = false;
   int64_t priority = -1;
   if (parser.parseLBrace())
     return {};
@@ -142,6 +142,13 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
         sizes = DenseI64ArrayAttr::get(parser.getContext(), values);
       }
     }
+    if (succeeded(parser.parseOptionalKeyword("order"))) {
+      if (failed(parser.parseOptionalKeyword("zigzag"))) {
+        parser.emitError(parser.getCurrentLocation(), "expected the order 'zigzag'; leave 'order' out where blocks are in order");
+        return {};
+      }
+      zigzag = true;
+    }
     if (failed(parser.parseOptionalComma())) {
       if (parser.parseRBrace())
         return {};
@@ -156,7 +163,7 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
       return {};
     }
   }
-  return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open, priority);
+  return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open, priority, zigzag);
 }
 
 void DimShardingAttr::print(AsmPrinter &printer) const {
@@ -169,6 +176,8 @@ void DimShardingAttr::print(AsmPrinter &printer) const {
     llvm::interleaveComma(getSizes().asArrayRef(), printer);
     printer << ']';
   }
+  if (getZigzag())
+    printer << " order zigzag";
   if (getOpen())
     printer << (getAxes().empty() ? "?" : ", ?");
   printer << '}';
@@ -330,6 +339,8 @@ ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
     for (StringAttr axis : dim.getAxes())
       if (failed(use(axis)))
         return failure();
+    if (dim.getZigzag() && (dim.getDynamicSizes() || ShapedType::isDynamic(shape[i])))
+      return emitError() << "sharding deals out dim " << i << " from both ends, but its sizes are known only when the program runs";
     if (!dim.getSizes())
       continue;
     ArrayRef<int64_t> sizes = dim.getSizes().asArrayRef();

@@ -38,6 +38,8 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
     permutations; a key or value without some batch dim serves all of it (grouped queries). `band_lower` and `band_upper`: scores of keys k
     outside q + lower <= k <= q + upper have no weight at all (p is exactly zero), so that such blocks may be skipped; a
     region still says what they are. Both views: with positions offset where a block starts, in the local one.
+    `query_order` and `key_order`: that dim of all operands and results is dealt, as `spmd.deal` with these sizes does it;
+    positions and the band are of the indices before. Not of top_k.
     ```mlir
     %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v
         maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,
@@ -54,7 +56,9 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
   }];
   let arguments = (ins Spmd_PairCombine:$combine, UnitAttr:$unnormalized, AnyRankedTensor:$query, AnyRankedTensor:$key,
                        Optional<AnyRankedTensor>:$value, Variadic<AnyRankedTensor>:$extras,
-                       AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper);
+                       AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$query_order,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region AnyRegion:$pair, SizedRegion<1>:$score, AnyRegion:$weight);
   let assemblyFormat = [{
@@ -79,7 +83,7 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
     are all alike, however large, has its part of the gradient. weight' is `weight` itself, which is linear
     in its first argument. Results: dquery, dkey, dvalue, then one for each further value that `slope` yields: summed over
     all dims that its map lacks. A gradient sums over the batch dims that its map lacks. Arguments of `slope`: ds, raw,
-    extras, positions. The band is that of the forward op.
+    extras, positions. The band and the orders are those of the forward op.
     ```mlir
     %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %dout maps [...]
         score {...} slope {...} : (...) -> (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>)
@@ -87,7 +91,9 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
   }];
   let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, AnyRankedTensor:$max,
                        AnyRankedTensor:$delta, AnyRankedTensor:$dout, Variadic<AnyRankedTensor>:$extras,
-                       AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper);
+                       AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$query_order,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order);
   let results = (outs AnyRankedTensor:$dquery, AnyRankedTensor:$dkey, AnyRankedTensor:$dvalue,
                       Variadic<AnyRankedTensor>:$dextras);
   let regions = (region SizedRegion<1>:$score, AnyRegion:$weight, SizedRegion<1>:$slope);

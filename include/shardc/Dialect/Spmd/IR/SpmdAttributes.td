@@ -68,17 +68,24 @@ def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
     `{}` whole; `{"x"}` over x, balanced; `{"x", "y"}` x major; `{"x", ?}` open to more
     axes; `{"x" sizes [300, 200, 100, 424]}` uneven and known now;
     `{"x" sizes dynamic}` known when the program runs; `{"x"}p1` priority 1.
+    `{"x" order zigzag}`: each rank has one part from the front and one from the end, together as many
+    as a block would be (docs/Rationale/Ring.md, section 7). Of annotations alone: after `--spmd-deal-blocks`
+    every dim is in the order in which it is cut.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes,
                         OptionalParameter<"::mlir::DenseI64ArrayAttr">:$sizes,
                         DefaultValuedParameter<"bool", "false">:$dynamicSizes,
                         DefaultValuedParameter<"bool", "false">:$open,
-                        DefaultValuedParameter<"int64_t", "-1">:$priority);
+                        DefaultValuedParameter<"int64_t", "-1">:$priority,
+                        DefaultValuedParameter<"bool", "false">:$zigzag);
   let hasCustomAssemblyFormat = 1;
   let builders = [
-    AttrBuilder<(ins), [{ return $_get($_ctxt, ::llvm::ArrayRef<::mlir::StringAttr>(), ::mlir::DenseI64ArrayAttr(), false, false, -1); }]>,
+    AttrBuilder<(ins), [{ return $_get($_ctxt, ::llvm::ArrayRef<::mlir::StringAttr>(), ::mlir::DenseI64ArrayAttr(), false, false, -1, false); }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, CArg<"::mlir::DenseI64ArrayAttr", "{}">:$sizes),
-      [{ return $_get($_ctxt, axes, sizes, false, false, -1); }]>];
+      [{ return $_get($_ctxt, axes, sizes, false, false, -1, false); }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, "::mlir::DenseI64ArrayAttr":$sizes, "bool":$dynamicSizes,
+                     "bool":$open, "int64_t":$priority),
+      [{ return $_get($_ctxt, axes, sizes, dynamicSizes, open, priority, false); }]>];
   let extraClassDeclaration = [{
     /// Without priority, open mark and redundant sizes are kept as they are.
     bool isWhole() const { return getAxes().empty(); }

@@ -37,7 +37,10 @@ def Spmd_AllPairsOpInterface : OpInterface<"AllPairsOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"One map for each operand, then one for each result.", "::mlir::ArrayAttr", "getMaps">,
-    InterfaceMethod<"What scores are made of besides raw products.", "::mlir::OperandRange", "getExtras">
+    InterfaceMethod<"What scores are made of besides raw products.", "::mlir::OperandRange", "getExtras">,
+    InterfaceMethod<"Sizes of the shards that the query dim is dealt out to; none where it is in order.",
+                    "::llvm::ArrayRef<int64_t>", "getQueryOrder">,
+    InterfaceMethod<"The same of the key dim.", "::llvm::ArrayRef<int64_t>", "getKeyOrder">
   ];
   let extraClassDeclaration = [{
     ::mlir::AffineMap getMap(int64_t number) { return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue(); }

@@ -54,6 +54,36 @@ def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$input $source `->` $target `reason` $reason attr-dict `:` type($result)";
 }
 
+def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
+  let summary = "Put a dim in the order in which its elements are dealt out from both ends, or `back`.";
+  let description = [{
+    With shard i of `sizes` elements: the result is the i-th part from the front, ⌈size / 2⌉ elements, and the i-th
+    from the end, ⌊size / 2⌋, for each i in turn. Under a causal mask such shards are equal work.
+    ```mlir
+    // 0 1 2 3 4 5 6 7 becomes 0 1 6 7 2 3 4 5.
+    %1 = spmd.deal %0 dim 0 sizes [4, 4] : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, I64Attr:$dim, DenseI64ArrayAttr:$sizes, UnitAttr:$back);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$input `dim` $dim `sizes` $sizes (`back` $back^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
+  let summary = "The index that each element of a dealt dim had.";
+  let description = [{
+    `spmd.deal` of 0, 1, 2 ...
+    ```mlir
+    %0 = spmd.dealt_iota sizes [4, 4] : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$sizes);
+  let results = (outs 1DTensorOf<[I32, I64]>:$result);
+  let assemblyFormat = "`sizes` $sizes attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Local view: what differs by rank
 //===----------------------------------------------------------------------===//
