@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum { OK = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, ADDRESS = 700 };
-enum { MOST = 4096, DEVICES = 8 };
+enum { MOST = 4096, DEVICES = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct { char *begin; size_t bytes; int device; } blocks[MOST];

@@ -273,7 +273,7 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
       }
       // Zero with zero is zero in every type and reduction that there is.
       ++runs;
-      for (Way way : {Way::Host, Way::Direct}) {
+      for (Way way : {Way::Host, Way::Direct, Way::Nccl}) {
         TestWorld world(table, 0, 60'000, 0, false, way);
         int64_t bytes = elementBytes(type);
         std::atomic<int64_t> wrong{0};

@@ -38,13 +38,15 @@ inline SiteTable makeTable(std::vector<int64_t> mesh, std::vector<Site> sites) {
 }
 
 /// Where buffers are, and how they go from rank to rank.
-enum class Way { Host, Staged, Direct, CudaDirect };
+enum class Way { Host, Staged, Direct, CudaDirect, Nccl, CudaNccl };
 
 /// Those that move a device's buffers.
-inline constexpr Way deviceWays[] = {Way::Staged, Way::Direct, Way::CudaDirect};
+inline constexpr Way deviceWays[] = {Way::Staged, Way::Direct, Way::CudaDirect,
+                                     Way::Nccl, Way::CudaNccl};
 
 inline const char *nameOf(Way way) {
-  const char *const names[] = {"host", "staged", "direct", "direct on CUDA"};
+  const char *const names[] = {"host",           "staged", "direct",
+                               "direct on CUDA", "NCCL",   "NCCL on CUDA"};
   return names[static_cast<int>(way)];
 }
 
@@ -53,10 +55,12 @@ inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
   static const shardrt_emulated_kernel none = nullptr;
   static const fake_kernel image[] = {{nullptr, nullptr}};
   auto code = std::make_unique<DeviceCode>();
-  if (way == Way::CudaDirect) {
+  // Each rank has a device of its own, as NCCL wants.
+  setenv("SHARDRT_NCCL_LIBRARY", SHARDRT_TEST_FAKE_NCCL, 1);
+  if (way == Way::CudaDirect || way == Way::CudaNccl) {
     setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
     setenv("FAKE_CUDA_MEMORY", "100000000", 1);
-    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    setenv("FAKE_CUDA_DEVICES", way == Way::CudaNccl ? "16" : "2", 1);
     code->image = image;
     code->imageBytes = sizeof(image);
   } else {
@@ -88,7 +92,9 @@ public:
     shardrt_world_options options = {};
     options.transport = way == Way::Staged ? SHARDRT_TRANSPORT_HOST
                         : way == Way::Host ? SHARDRT_TRANSPORT_AUTO
-                                           : SHARDRT_TRANSPORT_DIRECT;
+                        : way == Way::Nccl || way == Way::CudaNccl
+                            ? SHARDRT_TRANSPORT_NCCL
+                            : SHARDRT_TRANSPORT_DIRECT;
     options.size = sizeof(options);
     options.timeout_ms = timeoutMs;
     options.grace_ms = graceMs;

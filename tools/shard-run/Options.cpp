@@ -34,7 +34,7 @@ static cl::list<std::string>
 static cl::opt<std::string> transport(
     "transport",
     cl::desc("thread (default): ranks are threads; for kernels on devices also "
-             "host or direct, which say how buffers go from rank to rank"),
+             "host, direct or nccl, which say how buffers go from rank to rank"),
     cl::value_desc("name"), cl::init("thread"), cl::cat(category));
 static cl::opt<std::string>
     device("device",
@@ -132,6 +132,7 @@ static std::optional<int> transportNamed(StringRef name) {
       .Case("thread", SHARDRT_TRANSPORT_AUTO)
       .Case("host", SHARDRT_TRANSPORT_HOST)
       .Case("direct", SHARDRT_TRANSPORT_DIRECT)
+      .Case("nccl", SHARDRT_TRANSPORT_NCCL)
       .Default(std::nullopt);
 }
 
@@ -139,13 +140,13 @@ static std::optional<int> transportNamed(StringRef name) {
 static Error checkOptions() {
   if (model.empty())
     return usage("no model given; see shard-run --help");
-  if (transport == "process" || transport == "mpi" || transport == "nccl")
+  if (transport == "process" || transport == "mpi")
     return toolError(ExitCode::Unsupported,
                      "--transport=" + transport +
                          " is not part of this version; thread is");
   if (!transportNamed(transport))
     return usage("--transport=" + transport +
-                 ": expected thread, host or direct");
+                 ": expected thread, host, direct or nccl");
   if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
     return usage("--device=" + device +
                  ": expected cpu, cuda or emulated-cuda");

@@ -222,7 +222,8 @@ SHARDRT_EXPORT int shardrt_program_site_info(const shardrt_program *program,
 enum shardrt_transport {
   SHARDRT_TRANSPORT_AUTO = 0, /**< DIRECT where devices can, else HOST */
   SHARDRT_TRANSPORT_HOST = 1, /**< through host memory */
-  SHARDRT_TRANSPORT_DIRECT = 2 /**< out of one device's memory into another's */
+  SHARDRT_TRANSPORT_DIRECT = 2, /**< out of one device's memory into another's */
+  SHARDRT_TRANSPORT_NCCL = 3    /**< over NCCL, opened at run time */
 };
 
 /** Set `size` to sizeof(shardrt_world_options) and the rest to 0 for the

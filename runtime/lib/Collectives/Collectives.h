@@ -50,6 +50,8 @@ extern const Collectives stagedCollectives;
 /// of reductions, which it combines, and of rows, which are staged. Ranks of one
 /// process whose devices reach one another.
 const Collectives &directCollectives();
+/// Over NCCL, on ctx.nccl. The order in which NCCL adds is its own.
+const Collectives &ncclCollectives();
 
 /// The plan of `site`, or NULL after failing the step: there is no such site,
 /// or it is of another kind than `kind`.
@@ -60,6 +62,10 @@ bool checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
                   int64_t srcBytes, const void *dst, int64_t dstBytes,
                   bool inPlace);
 
+/// The same for buffers of the rank's device, which must be its own.
+bool checkDeviceBuffers(shardrt_context &ctx, int64_t site, const void *src,
+                        int64_t srcBytes, const void *dst, int64_t dstBytes,
+                        bool inPlace);
 /// Whether an exchange in place has one buffer; else fails the step.
 bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                 const void *src, const void *dst);

@@ -17,6 +17,7 @@
 #include "Collectives/Collectives.h"
 #include "Collectives/HostCopy.h"
 #include "Collectives/Reduce.h"
+#include "Collectives/Scratch.h"
 #include "Core/Clock.h"
 #include <algorithm>
 
@@ -79,8 +80,8 @@ static bool close(shardrt_context &ctx, const Ticket &ticket,
   return true;
 }
 
-/// Waits until all readers have handed out their copies; work from here on comes
-/// after these.
+/// Waits until all readers have handed out their copies; work from here on
+/// comes after these.
 static bool finish(shardrt_context &ctx, const Ticket &ticket,
                    std::span<const int64_t> readers, Shown &shown) {
   if (!ctx.comm->finish(ticket, readers))
@@ -90,21 +91,6 @@ static bool finish(shardrt_context &ctx, const Ticket &ticket,
       return failOfDevice(ctx);
   shown.used = false;
   return true;
-}
-
-/// As checkBuffers; and they are this device's.
-static bool checkDeviceBuffers(shardrt_context &ctx, int64_t site,
-                               const void *src, int64_t srcBytes,
-                               const void *dst, int64_t dstBytes,
-                               bool inPlace) {
-  if (!checkBuffers(ctx, site, src, srcBytes, dst, dstBytes, inPlace))
-    return false;
-  if ((srcBytes <= 0 || ctx.device->owns(src, srcBytes)) &&
-      (dstBytes <= 0 || ctx.device->owns(dst, dstBytes)))
-    return true;
-  ctx.fail(ctx.device->status,
-           ctx.program->describe(site, true) + ": " + ctx.device->error);
-  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,29 +185,6 @@ static int waitExchangeDirect(shardrt_context &ctx, int64_t token, void *dst,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Device memory for a while.
-namespace {
-class Scratch {
-public:
-  /// Memory of `bytes` bytes; check `get()`.
-  Scratch(shardrt_context &ctx, int64_t bytes)
-      : ctx(ctx), data(ctx.deviceMemory->allocate(bytes)) {
-    if (!data)
-      ctx.fail(ctx.device->status, "cannot get " + std::to_string(bytes) +
-                                       " bytes for a reduction: " +
-                                       ctx.device->error);
-  }
-  ~Scratch() { ctx.deviceMemory->release(data); }
-  Scratch(const Scratch &) = delete;
-  Scratch &operator=(const Scratch &) = delete;
-  std::byte *get() const { return static_cast<std::byte *>(data); }
-
-private:
-  shardrt_context &ctx;
-  void *data;
-};
-} // namespace
-
 bool shardrt::combineParts(shardrt_context &ctx, const SitePlan &plan,
                            const void *parts, int64_t partBytes,
                            int64_t numParts, void *dst) {
@@ -255,9 +218,9 @@ static bool collect(shardrt_context &ctx, const SitePlan &plan,
     auto *data = static_cast<const std::byte *>(src);
     if (plan.group[i] != ctx.rank && !open(ctx, ticket, plan.group[i], data))
       return false;
-    if (!ctx.device->copy(bytesFrom(offset, static_cast<int64_t>(i) * bytes,
-                                    bytes),
-                          data, parts))
+    if (!ctx.device->copy(
+            bytesFrom(offset, static_cast<int64_t>(i) * bytes, bytes), data,
+            parts))
       return failOfDevice(ctx);
   }
   return close(ctx, ticket, plan.readers);
@@ -354,8 +317,7 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
   Scratch parts(ctx, members * plan->dstBytes);
   Ticket ticket;
   Shown *shown = nullptr;
-  if (!parts.get() ||
-      !show(ctx, {site, 0}, src, plan->readers, ticket, shown))
+  if (!parts.get() || !show(ctx, {site, 0}, src, plan->readers, ticket, shown))
     return ctx.comm->status();
   for (const SitePlan::Part &part : plan->parts)
     for (size_t i = 0; i < part.ranks.size(); ++i) {
@@ -369,10 +331,10 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
         return ctx.comm->status();
       }
     }
-  bool done = close(ctx, ticket, plan->opened) &&
-              combineParts(ctx, *plan, parts.get(), plan->dstBytes, members,
-                           dst) &&
-              finish(ctx, ticket, plan->readers, *shown);
+  bool done =
+      close(ctx, ticket, plan->opened) &&
+      combineParts(ctx, *plan, parts.get(), plan->dstBytes, members, dst) &&
+      finish(ctx, ticket, plan->readers, *shown);
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 

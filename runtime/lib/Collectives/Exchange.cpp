@@ -71,6 +71,20 @@ bool shardrt::checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
 // Exchange
 //===----------------------------------------------------------------------===//
 
+bool shardrt::checkDeviceBuffers(shardrt_context &ctx, int64_t site,
+                                 const void *src, int64_t srcBytes,
+                                 const void *dst, int64_t dstBytes,
+                                 bool inPlace) {
+  if (!checkBuffers(ctx, site, src, srcBytes, dst, dstBytes, inPlace))
+    return false;
+  if ((srcBytes <= 0 || ctx.device->owns(src, srcBytes)) &&
+      (dstBytes <= 0 || ctx.device->owns(dst, dstBytes)))
+    return true;
+  ctx.fail(ctx.device->status,
+           ctx.program->describe(site, true) + ": " + ctx.device->error);
+  return false;
+}
+
 bool shardrt::checkPlace(shardrt_context &ctx, int64_t site,
                          const SitePlan &plan, const void *src,
                          const void *dst) {

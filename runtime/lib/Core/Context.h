@@ -5,6 +5,7 @@
 #include "Collectives/Plan.h"
 #include "Collectives/RowPlan.h"
 #include "Comm/Comm.h"
+#include "Comm/Nccl/NcclRank.h"
 #include "Core/Program.h"
 #include "Device/Cpu/Memory.h"
 #include "Device/Device.h"
@@ -52,6 +53,8 @@ struct shardrt_context {
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
+  /// This rank's communicators, where NCCL is the way.
+  std::unique_ptr<shardrt::NcclRank> nccl;
   /// Those of all ranks, by rank.
   std::vector<shardrt::Device *> devices;
 

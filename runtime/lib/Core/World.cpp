@@ -41,7 +41,8 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
       ctx->device = openDevice(*program->device, rank, ranks, status, error);
       if (!ctx->device)
         return;
-      ctx->device->setSchedule(options.kernelSchedule, options.kernelSeed + rank);
+      ctx->device->setSchedule(options.kernelSchedule,
+                               options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
     }
     contexts.push_back(std::move(ctx));
@@ -54,6 +55,9 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
 }
 
 World::~World() {
+  for (auto &ctx : contexts)
+    if (ctx->device)
+      ctx->device->watch = nullptr;
   // Work of one device may still read the memory of another.
   for (auto &ctx : contexts)
     if (ctx->device)
@@ -72,6 +76,42 @@ static bool reachAll(const std::vector<std::unique_ptr<shardrt_context>> &ranks,
         return false;
       }
   return true;
+}
+
+int World::makeNcclRanks(std::string &why) {
+  const nccl::Library *library = nccl::openLibrary(why);
+  if (!library)
+    return SHARDRT_UNSUPPORTED;
+  for (auto &ctx : contexts)
+    for (auto &peer : contexts)
+      if (ctx != peer && ctx->device->isSameAs(*peer->device) &&
+          library->version < nccl::sharedDeviceVersion) {
+        why = "ranks " + std::to_string(ctx->rank) + " and " +
+              std::to_string(peer->rank) + " share a device, which NCCL " +
+              nccl::versionName(library->version) +
+              " does not allow; --transport=direct does";
+        return SHARDRT_UNSUPPORTED;
+      }
+  for (auto &made : contexts) {
+    shardrt_context *ctx = made.get();
+    // Ranks that wait on the host know for whom: they speak first.
+    int64_t timeoutNs = options.group.timeoutNs;
+    ctx->nccl = std::make_unique<NcclRank>(*library, ncclId,
+                                           timeoutNs + timeoutNs / 4);
+    ctx->device->watch = [ctx](int64_t waitedNs) {
+      return ctx->nccl->keepWaiting(*ctx, waitedNs);
+    };
+  }
+  return renewNccl(why);
+}
+
+int World::renewNccl(std::string &why) {
+  const nccl::Library *library = nccl::openLibrary(why);
+  nccl::Result result = library->getUniqueId(&ncclId);
+  if (result == nccl::success)
+    return SHARDRT_OK;
+  why = "NCCL makes no unique id: " + library->nameOf(result, nullptr);
+  return SHARDRT_REFUSED;
 }
 
 bool World::pickCollectives() {
@@ -97,13 +137,19 @@ bool World::pickCollectives() {
                       why + "; the direct transport needs that, host does not");
       picked = &directCollectives();
       break;
+    case SHARDRT_TRANSPORT_NCCL:
+      if (int failed = makeNcclRanks(why))
+        return refuse(failed, why);
+      picked = &ncclCollectives();
+      break;
     default:
-      return refuse(SHARDRT_USAGE,
-                    "there is no transport " + std::to_string(options.transport));
+      return refuse(SHARDRT_USAGE, "there is no transport " +
+                                       std::to_string(options.transport));
     }
   } else if (options.transport > SHARDRT_TRANSPORT_HOST) {
-    return refuse(SHARDRT_USAGE, "the program has no kernels: this transport is "
-                                 "for devices; compile it with --target=cuda");
+    return refuse(SHARDRT_USAGE,
+                  "the program has no kernels: this transport is "
+                  "for devices; compile it with --target=cuda");
   }
   for (auto &ctx : contexts) {
     ctx->collectives = picked;
@@ -173,6 +219,14 @@ void World::serve(int64_t rank) {
 
 void World::runSteps(shardrt_context &ctx, void *const *inputs,
                      void *const *outputs) {
+  runRepeated(ctx, inputs, outputs);
+  // What others wait for in NCCL does not come any more: each must say so.
+  if (ctx.nccl && group.failed())
+    ctx.nccl->abort();
+}
+
+void World::runRepeated(shardrt_context &ctx, void *const *inputs,
+                        void *const *outputs) {
   LocalComm &comm = group.rank(ctx.rank);
   int64_t repeat = job.repeat;
   for (int64_t step = 0; step < repeat; ++step) {
@@ -198,7 +252,10 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
   int status = SHARDRT_LOST;
   std::string why;
   try {
-    status = program->main(&ctx, inputs, outputs);
+    if (ctx.nccl && !ctx.nccl->connect(ctx))
+      status = ctx.comm->status();
+    else
+      status = program->main(&ctx, inputs, outputs);
     if (status != SHARDRT_OK)
       why = "left its step with status " + std::to_string(status);
   } catch (const std::exception &e) {
@@ -271,6 +328,9 @@ int World::run(void *const *const *inputs, void *const *const *outputs,
   error.clear();
   for (std::string &text : rankErrors)
     text.clear();
+  if (group.failed() && program->device && contexts[0]->nccl)
+    if (int failed = renewNccl(error))
+      return failed;
   group.reset();
   arrived.store(0);
   job = {inputs, outputs, repeat, milliseconds, nowNs()};

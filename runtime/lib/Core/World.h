@@ -55,6 +55,12 @@ private:
   };
   /// How collectives are carried out; false, with `status`, if not as asked.
   bool pickCollectives();
+  /// Gives each rank its part of NCCL; 0, or a status and why not.
+  int makeNcclRanks(std::string &why);
+  /// A new id: what communicators were made by the last one are aborted.
+  int renewNccl(std::string &why);
+  void runRepeated(shardrt_context &ctx, void *const *inputs,
+                   void *const *outputs);
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
@@ -63,6 +69,7 @@ private:
 
   Options options;
   LocalGroup group;
+  nccl::UniqueId ncclId;
 
   mutable std::mutex mutex; ///< guards what follows, except inside a run
   std::condition_variable wake, done;

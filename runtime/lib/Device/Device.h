@@ -12,6 +12,7 @@
 #include "shardrt/shardrt.h"
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,14 @@ public:
   /// Waits until all work is done.
   virtual bool finish() = 0;
 
+  /// Makes it the device that libraries use in the calling thread.
+  virtual bool enter() = 0;
+  /// Its stream of work, as libraries take it; NULL where it has none.
+  virtual void *stream() = 0;
+  /// Asked from time to time while the host waits for work, with how long it has;
+  /// false ends the wait, which fails.
+  std::function<bool(int64_t waitedNs)> watch;
+
   // From device to device. All devices of a world are of one kind.
 
   /// Lets copies on this device read memory of `other`, which says why not
@@ -65,6 +74,8 @@ public:
   virtual bool reach(Device &other) = 0;
   /// Whether `bytes` bytes at `memory` are this device's, as far as it knows.
   virtual bool owns(const void *memory, int64_t bytes) = 0;
+  /// Whether it is the same piece of hardware as `other`.
+  virtual bool isSameAs(const Device &other) const = 0;
   /// How many marks a device has.
   static constexpr int numMarks = 32;
   /// Sets mark `number` behind all work so far.

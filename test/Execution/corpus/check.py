@@ -1,7 +1,7 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
     check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|ranks|own] [--jobs N] [--results FILE]
-             [--device NAME]
+             [--device NAME] [--transport NAME]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
 arriving in uneven shards, empty ones among them. The expected outputs come from the unsharded program as JAX runs
@@ -80,15 +80,14 @@ class Run:
     flags: tuple[str, ...]
 
 
-def variants(entry: dict, which: str, device: str | None = None) -> list[Run]:
-    """The runs of one program, on ``device``.
+def variants(entry: dict, which: str, extra: tuple[str, ...] = ()) -> list[Run]:
+    """The runs of one program, with the options ``extra``.
 
     ``which``: all; short: its own mesh and one uneven or else resized; ranks: its own mesh and one rank; own: its
     own mesh.
     """
-    if device:
-        runs = variants(entry, which)
-        return [dataclasses.replace(run, flags=(f"--device={device}", *run.flags)) for run in runs]
+    if extra:
+        return [dataclasses.replace(run, flags=(*extra, *run.flags)) for run in variants(entry, which)]
     mesh = dict(map(tuple, entry["mesh"]))
     runs = [Run(print_mesh(mesh) or "none", "as in file", ())]
     # Regions that already communicate hold the sizes of their own mesh.
@@ -237,7 +236,10 @@ def main() -> int:
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--device", help="what runs the programs (default: the host)")
+    parser.add_argument("--transport", help="how buffers go from rank to rank (default: the tool's own)")
     options = parser.parse_args()
+    extra = tuple(f"--{name}={value}" for name, value in (("device", options.device), ("transport", options.transport))
+                  if value)
     entries = read_manifest(options.corpus)
     known = {entry["name"] for entry in entries}
     if unknown := [name for name in options.names if name not in known]:
@@ -257,7 +259,7 @@ def main() -> int:
     results = Results(options.results, version_of(options.shard_run))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(execute, options.shard_run, options.corpus, entry, run, options.timeout, results)
-                for entry in entries for run in variants(entry, options.runs, options.device)]
+                for entry in entries for run in variants(entry, options.runs, extra)]
         try:
             for future in runs:
                 outcomes.append(future.result())

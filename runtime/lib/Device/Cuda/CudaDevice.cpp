@@ -7,10 +7,12 @@
 
 #include "Device/Cuda/CudaDevice.h"
 #include "Device/Cuda/Driver.h"
+#include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <thread>
 
 using namespace shardrt;
 using namespace shardrt::cuda;
@@ -32,6 +34,14 @@ public:
   bool launch(int64_t kernel, const int64_t (&grid)[3],
               const int64_t *arguments, int64_t count) override;
   bool finish() override;
+  /// A rank is one thread, but not the one that made its device.
+  bool enter() override {
+    return check(driver.ctxSetCurrent(context), "entering its context");
+  }
+  void *stream() override { return work; }
+  bool isSameAs(const Device &other) const override {
+    return static_cast<const CudaDevice &>(other).context == context;
+  }
   bool reach(Device &other) override;
   bool owns(const void *memory, int64_t) override { return memory; }
   bool mark(int number) override;
@@ -43,11 +53,6 @@ public:
 private:
   /// True for success; else sets why `what` failed.
   bool check(Result result, const std::string &what);
-  /// Makes the context the calling thread's: a rank is one thread, but not the
-  /// one that made its device.
-  bool enter() {
-    return check(driver.ctxSetCurrent(context), "entering its context");
-  }
   bool load();
   std::string lastKernel() const {
     return last < 0 ? std::string()
@@ -59,7 +64,7 @@ private:
   DeviceId device = 0;
   ContextHandle context = nullptr;
   ModuleHandle module = nullptr;
-  StreamHandle stream = nullptr;
+  StreamHandle work = nullptr;
   std::array<EventHandle, numMarks> marks = {};
   std::vector<FunctionHandle> functions;
   int64_t last = -1;
@@ -88,9 +93,9 @@ CudaDevice::~CudaDevice() {
   for (EventHandle event : marks)
     if (event)
       driver.eventDestroy(event);
-  if (stream) {
-    driver.streamSynchronize(stream);
-    driver.streamDestroy(stream);
+  if (work) {
+    driver.streamSynchronize(work);
+    driver.streamDestroy(work);
   }
   if (module)
     driver.moduleUnload(module);
@@ -117,7 +122,7 @@ bool CudaDevice::open(int ordinal) {
                                          "; kernels are for sm_80 and later");
   if (!check(driver.primaryCtxRetain(&context, device), "making its context") ||
       !enter() ||
-      !check(driver.streamCreate(&stream, streamNonBlocking),
+      !check(driver.streamCreate(&work, streamNonBlocking),
              "making a stream"))
     return false;
   for (EventHandle &event : marks)
@@ -168,7 +173,7 @@ void CudaDevice::release(void *memory) {
   if (!memory || !enter())
     return;
   // Work under way may still use it.
-  driver.streamSynchronize(stream);
+  driver.streamSynchronize(work);
   driver.memFree(toDevice(memory));
 }
 
@@ -176,7 +181,7 @@ bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
   // The host's memory may go away when this returns.
   return enter() &&
          check(driver.memcpyHtoDAsync(toDevice(to), host,
-                                      static_cast<size_t>(bytes), stream),
+                                      static_cast<size_t>(bytes), work),
                "copying to it") &&
          finish();
 }
@@ -184,14 +189,26 @@ bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
   return enter() &&
          check(driver.memcpyDtoHAsync(host, toDevice(from),
-                                      static_cast<size_t>(bytes), stream),
+                                      static_cast<size_t>(bytes), work),
                "copying from it") &&
          finish();
 }
 
 bool CudaDevice::finish() {
-  return enter() &&
-         check(driver.streamSynchronize(stream), "waiting for its work");
+  if (!enter())
+    return false;
+  if (!watch)
+    return check(driver.streamSynchronize(work), "waiting for its work");
+  int64_t start = nowNs();
+  while (true) {
+    Result result = driver.streamQuery(work);
+    if (result != notReady)
+      return check(result, "waiting for its work");
+    if (!watch(nowNs() - start))
+      return fail(SHARDRT_LOST, "gave up waiting for the work of CUDA device '" +
+                                    name + "'");
+    std::this_thread::yield();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,7 +233,7 @@ bool CudaDevice::reach(Device &peer) {
 }
 
 bool CudaDevice::mark(int number) {
-  return enter() && check(driver.eventRecord(marks[number], stream),
+  return enter() && check(driver.eventRecord(marks[number], work),
                           "marking its work");
 }
 
@@ -225,7 +242,7 @@ bool CudaDevice::waitFor(Device &peer, int number) {
     return true;
   return enter() &&
          check(driver.streamWaitEvent(
-                   stream, static_cast<CudaDevice &>(peer).marks[number], 0),
+                   work, static_cast<CudaDevice &>(peer).marks[number], 0),
                "waiting for another device");
 }
 
@@ -247,7 +264,7 @@ bool CudaDevice::copy(const BoxCopy &box, const void *src, void *dst) {
       return;
     DevicePtr srcAt = toDevice(src) + from, dstAt = toDevice(dst) + to;
     if (box.dims.empty() || box.dims.back().count == 1) {
-      done = check(driver.memcpyAsync(dstAt, srcAt, box.run, stream),
+      done = check(driver.memcpyAsync(dstAt, srcAt, box.run, work),
                    "copying between devices");
       return;
     }
@@ -260,7 +277,7 @@ bool CudaDevice::copy(const BoxCopy &box, const void *src, void *dst) {
     copy.dstPitch = rows.dstStride;
     copy.widthBytes = box.run;
     copy.height = rows.count;
-    done = check(driver.memcpy2DAsync(&copy, stream), "copying between devices");
+    done = check(driver.memcpy2DAsync(&copy, work), "copying between devices");
   });
   return done;
 }
@@ -279,9 +296,9 @@ bool CudaDevice::fill(const BoxCopy &box, void *dst, const void *element,
         return;
       done = check(
           box.dims.empty() || box.dims.back().count == 1
-              ? driver.memsetD8Async(base + to, 0, box.run, stream)
+              ? driver.memsetD8Async(base + to, 0, box.run, work)
               : driver.memsetD2D8Async(base + to, box.dims.back().dstStride, 0,
-                                       box.run, box.dims.back().count, stream),
+                                       box.run, box.dims.back().count, work),
           "filling memory");
     });
     return done;
@@ -338,7 +355,7 @@ bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                           static_cast<unsigned>(grid[1]),
                           static_cast<unsigned>(grid[2]),
                           static_cast<unsigned>(code.kernels[kernel].threads),
-                          1, 1, 0, stream, nullptr, extra),
+                          1, 1, 0, work, nullptr, extra),
       "launching " + code.describe(kernel));
 }
 

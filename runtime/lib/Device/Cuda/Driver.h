@@ -50,6 +50,7 @@ constexpr int capabilityMajor = 75,
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6; ///< CUjit_option
 constexpr unsigned streamNonBlocking = 1;
 constexpr unsigned eventDisableTiming = 2;
+constexpr Result notReady = 600;
 constexpr Result peerAccessAlreadyEnabled = 704;
 constexpr unsigned memoryTypeUnified = 4; ///< CU_MEMORYTYPE_UNIFIED
 /// CU_LAUNCH_PARAM_*: what the words of cuLaunchKernel's `extra` are.
@@ -95,6 +96,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
     (StreamHandle, EventHandle, unsigned))                                     \
   F(cuStreamCreate, streamCreate, (StreamHandle *, unsigned))                  \
   F(cuStreamDestroy_v2, streamDestroy, (StreamHandle))                         \
+  F(cuStreamQuery, streamQuery, (StreamHandle))                                \
   F(cuStreamSynchronize, streamSynchronize, (StreamHandle))                    \
   F(cuLaunchKernel, launchKernel,                                              \
     (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \

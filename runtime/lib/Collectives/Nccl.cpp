@@ -1,0 +1,286 @@
+//===- Nccl.cpp - Collectives over NCCL -----------------------------------===//
+//
+// Even all-gathers, reductions that NCCL has, and even reduce-scatters are one
+// call on the communicator of their axes. All else is a group of sends and
+// receives: boxes that are not one run are packed into one message for each
+// peer before, and unpacked after; what NCCL cannot combine (or not with the
+// same meaning) is sent to whoever combines it.
+//
+// Ranks of one process meet on the host before each call, so that a rank which
+// is about something else is named, and none waits for it in NCCL. Rows go
+// through host memory (Staged.cpp). An exchange in two halves is carried out by
+// its wait.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include "Collectives/Reduce.h"
+#include "Collectives/Scratch.h"
+#include "Comm/Nccl/NcclRank.h"
+#include "Core/Clock.h"
+#include <algorithm>
+
+using namespace shardrt;
+using nccl::Result;
+
+static bool failOfDevice(shardrt_context &ctx) {
+  ctx.fail(ctx.device->status, ctx.device->error);
+  return false;
+}
+
+/// Waits until those that this rank has to do with have come to the same call.
+static bool meet(shardrt_context &ctx, const Ticket &ticket,
+                 std::span<const int64_t> sources,
+                 std::span<const int64_t> readers) {
+  for (int64_t peer : sources) {
+    const std::byte *none = nullptr;
+    if (!ctx.comm->open(ticket, peer, none))
+      return false;
+    ctx.comm->close(ticket, peer);
+  }
+  return ctx.comm->finish(ticket, readers);
+}
+
+static bool copyRun(shardrt_context &ctx, const void *src, void *dst,
+                    int64_t bytes) {
+  BoxCopy copy;
+  copy.run = bytes;
+  return bytes == 0 || src == dst || ctx.device->copy(copy, src, dst) ||
+         failOfDevice(ctx);
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Sends and receives what the plan of `site` says, between `src` and `dst`.
+static bool exchangeMessages(shardrt_context &ctx, int64_t site,
+                             const void *src, std::byte *dst) {
+  NcclRank &rank = *ctx.nccl;
+  const nccl::Library &library = rank.functions();
+  const NcclSitePlan &plan = rank.plan(ctx, site);
+  Scratch packed(ctx, plan.sendBytes), arriving(ctx, plan.receiveBytes);
+  if (!packed.get() || !arriving.get())
+    return false;
+  using Message = NcclSitePlan::Message;
+  for (const Message &message : plan.sends)
+    for (const BoxCopy &copy : message.copies)
+      if (message.offset >= 0 && !ctx.device->copy(copy, src, packed.get()))
+        return failOfDevice(ctx);
+  void *stream = ctx.device->stream();
+  auto calls = [&]() -> Result {
+    for (const Message &message : plan.sends) {
+      const std::byte *from = message.offset >= 0
+                                  ? packed.get() + message.offset
+                                  : static_cast<const std::byte *>(src) +
+                                        message.copies[0].srcOffset;
+      if (Result result = library.send(
+              from, static_cast<size_t>(message.bytes), nccl::Uint8,
+              static_cast<int>(message.peer), rank.all(), stream);
+          result != nccl::success && result != nccl::inProgress)
+        return result;
+    }
+    for (const Message &message : plan.receives) {
+      std::byte *to = message.offset >= 0 ? arriving.get() + message.offset
+                                          : dst + message.copies[0].dstOffset;
+      if (Result result =
+              library.recv(to, static_cast<size_t>(message.bytes), nccl::Uint8,
+                           static_cast<int>(message.peer), rank.all(), stream);
+          result != nccl::success && result != nccl::inProgress)
+        return result;
+    }
+    return nccl::success;
+  };
+  if ((!plan.sends.empty() || !plan.receives.empty()) &&
+      !rank.call(ctx, site, rank.all(), calls))
+    return false;
+  for (const Message &message : plan.receives)
+    for (const BoxCopy &copy : message.copies)
+      if (message.offset >= 0 && !ctx.device->copy(copy, arriving.get(), dst))
+        return failOfDevice(ctx);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+static std::vector<int64_t> sourcesOf(const SitePlan &plan) {
+  std::vector<int64_t> sources;
+  for (const SitePlan::Source &source : plan.sources)
+    sources.push_back(source.peer);
+  return sources;
+}
+
+static bool complete(shardrt_context &ctx, int64_t site, const Ticket &ticket,
+                     const void *src, void *dst, const void *fill) {
+  const SitePlan &plan = ctx.plans[site];
+  NcclRank &rank = *ctx.nccl;
+  if (!meet(ctx, ticket, sourcesOf(plan), plan.readers))
+    return false;
+  if (const NcclSitePlan &mine = rank.plan(ctx, site); mine.isEven) {
+    nccl::CommHandle comm = rank.of(mine.group);
+    return rank.call(ctx, site, comm, [&] {
+      return rank.functions().allGather(
+          src, dst, static_cast<size_t>(plan.srcBytes), nccl::Uint8, comm,
+          ctx.device->stream());
+    });
+  }
+  for (const BoxCopy &copy : plan.own)
+    if (!ctx.device->copy(copy, src, dst))
+      return failOfDevice(ctx);
+  for (const BoxCopy &copy : plan.fills)
+    if (!ctx.device->fill(copy, dst, fill, plan.elementBytes))
+      return failOfDevice(ctx);
+  return exchangeMessages(ctx, site, src, static_cast<std::byte *>(dst));
+}
+
+static int runExchangeNccl(shardrt_context &ctx, int64_t site, const void *src,
+                           void *dst, const void *fill) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan ||
+      !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
+                          plan->inPlace) ||
+      !checkPlace(ctx, site, *plan, src, dst))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  Ticket ticket;
+  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, ticket) ||
+      !complete(ctx, site, ticket, src, dst, fill))
+    return ctx.comm->status();
+  return SHARDRT_OK;
+}
+
+static int64_t startExchangeNccl(shardrt_context &ctx, int64_t site,
+                                 const void *src) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, nullptr, 0,
+                                   /*inPlace=*/false))
+    return 0;
+  int64_t token = findPending(ctx, site);
+  if (token == 0)
+    return 0;
+  shardrt_context::Pending &pending = ctx.pending[token - 1];
+  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, pending.ticket))
+    return 0;
+  pending.src = src;
+  pending.used = true;
+  pending.startedNs = nowNs();
+  return token;
+}
+
+static int waitExchangeNccl(shardrt_context &ctx, int64_t token, void *dst,
+                            const void *fill) {
+  shardrt_context::Pending pending;
+  if (!takePending(ctx, token, pending))
+    return ctx.comm->status();
+  int64_t site = pending.ticket.call.site;
+  const SitePlan &plan = ctx.plans[site];
+  if (!checkDeviceBuffers(ctx, site, pending.src, plan.srcBytes, dst,
+                          plan.dstBytes, plan.inPlace) ||
+      !checkPlace(ctx, site, plan, pending.src, dst))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan.bytesReceived;
+  return complete(ctx, site, pending.ticket, pending.src, dst, fill)
+             ? SHARDRT_OK
+             : ctx.comm->status();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
+                            void *dst, int64_t count) {
+  const SitePlan *plan = findAllReduce(ctx, site, count);
+  if (!plan)
+    return ctx.comm->status();
+  int64_t bytes = count * plan->elementBytes;
+  if (!checkDeviceBuffers(ctx, site, src, bytes, dst, bytes, /*inPlace=*/true))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  auto ranks = static_cast<int64_t>(plan->group.size());
+  if (ranks > 1)
+    timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
+  Ticket ticket;
+  if (!ctx.comm->post({site, count}, nullptr, plan->readers, ticket) ||
+      !meet(ctx, ticket, plan->readers, plan->readers))
+    return ctx.comm->status();
+  bool done = true;
+  NcclRank &rank = *ctx.nccl;
+  nccl::CommHandle comm = rank.of(plan->group);
+  const Site &info = ctx.program->table.sites[site];
+  if (ranks == 1) {
+    done = copyRun(ctx, src, dst, bytes);
+  } else if (bytes == 0) {
+  } else if (auto native = nccl::nativeReduction(info.type, info.reduction)) {
+    done = rank.call(ctx, site, comm, [&] {
+      return rank.functions().allReduce(
+          src, dst, static_cast<size_t>(count * native->perElement),
+          native->type, native->op, comm, ctx.device->stream());
+    });
+  } else {
+    Scratch parts(ctx, bytes * ranks);
+    done = parts.get() && rank.call(ctx, site, comm, [&] {
+      return rank.functions().allGather(src, parts.get(),
+                                        static_cast<size_t>(bytes), nccl::Uint8,
+                                        comm, ctx.device->stream());
+    }) && combineParts(ctx, *plan, parts.get(), bytes, ranks, dst);
+  }
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
+                                const void *src, void *dst) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
+  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst,
+                                   plan->dstBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->bytesReceived;
+  Ticket ticket;
+  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, ticket) ||
+      !meet(ctx, ticket, plan->opened, plan->readers))
+    return ctx.comm->status();
+  NcclRank &rank = *ctx.nccl;
+  const NcclSitePlan &mine = rank.plan(ctx, site);
+  const Site &info = ctx.program->table.sites[site];
+  auto native = nccl::nativeReduction(info.type, info.reduction);
+  if (mine.isEven && native) {
+    nccl::CommHandle comm = rank.of(mine.group);
+    int64_t count = plan->dstBytes / plan->elementBytes * native->perElement;
+    bool done = rank.call(ctx, site, comm, [&] {
+      return rank.functions().reduceScatter(
+          src, dst, static_cast<size_t>(count), native->type, native->op, comm,
+          ctx.device->stream());
+    });
+    return done ? SHARDRT_OK : ctx.comm->status();
+  }
+  Scratch parts(ctx, mine.members * plan->dstBytes);
+  bool done = parts.get();
+  for (const SitePlan::Part &part : plan->parts)
+    for (size_t i = 0; done && i < part.ranks.size(); ++i)
+      if (part.ranks[i] == ctx.rank &&
+          !ctx.device->copy(part.copy, src,
+                            parts.get() +
+                                static_cast<int64_t>(i) * plan->dstBytes))
+        done = failOfDevice(ctx);
+  done =
+      done && exchangeMessages(ctx, site, src, parts.get()) &&
+      combineParts(ctx, *plan, parts.get(), plan->dstBytes, mine.members, dst);
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+const Collectives &shardrt::ncclCollectives() {
+  static const Collectives table = {runExchangeNccl,
+                                    startExchangeNccl,
+                                    waitExchangeNccl,
+                                    runAllReduceNccl,
+                                    runReduceScatterNccl,
+                                    stagedCollectives.planRows,
+                                    stagedCollectives.gatherRows,
+                                    stagedCollectives.scatterRows};
+  return table;
+}
