@@ -198,7 +198,6 @@ private:
   LogicalResult outline(gpu::LaunchOp launch);
   void stageConstants();
   void readOnHost(memref::LoadOp load);
-  void allocate(memref::AllocOp alloc);
   void stageArguments();
   void writeTables();
   /// Host memory of `words` times 8 bytes, once in a call of the function.
@@ -358,26 +357,6 @@ void DeviceCalls::readOnHost(memref::LoadOp load) {
   load.getIndicesMutable().clear();
 }
 
-/// A buffer whose size has no bound comes from the device's pool.
-void DeviceCalls::allocate(memref::AllocOp alloc) {
-  OpBuilder builder(alloc);
-  Location loc = alloc.getLoc();
-  MemRefType type = alloc.getType();
-  SmallVector<Value> sizes;
-  Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
-  unsigned next = 0;
-  for (int64_t size : type.getShape()) {
-    if (ShapedType::isDynamic(size))
-      sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), alloc.getDynamicSizes()[next++]));
-    else
-      sizes.push_back(arith::ConstantIntOp::create(builder, loc, size, 64));
-    bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
-  }
-  Value pointer = entries.call(builder, loc, "shardrt_alloc", {context, bytes});
-  alloc.replaceAllUsesWith(memrefAt(builder, loc, type, pointer, sizes));
-  alloc.erase();
-}
-
 /// Arguments and results get a place on the device.
 void DeviceCalls::stageArguments() {
   auto main = module.lookupSymbol<func::FuncOp>("shardc_main");
@@ -438,31 +417,17 @@ LogicalResult DeviceCalls::run() {
 
   stageConstants();
   SmallVector<memref::LoadOp> loads;
-  SmallVector<memref::AllocOp> allocs;
-  SmallVector<memref::DeallocOp> deallocs;
   SmallVector<gpu::LaunchOp> launches;
   step.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
       launches.push_back(launch);
       return WalkResult::skip();
     }
-    if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      if (!rootOf(load.getMemRef()).getDefiningOp<memref::GetGlobalOp>())
-        loads.push_back(load);
-    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-      allocs.push_back(alloc);
-    } else if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
-      deallocs.push_back(dealloc);
-    }
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (load && !rootOf(load.getMemRef()).getDefiningOp<memref::GetGlobalOp>())
+      loads.push_back(load);
     return WalkResult::advance();
   });
-  for (memref::DeallocOp dealloc : deallocs) {
-    OpBuilder at(dealloc);
-    entries.call(at, dealloc.getLoc(), "shardrt_free", {context, pointerTo(at, dealloc.getLoc(), dealloc.getMemref())});
-    dealloc.erase();
-  }
-  for (memref::AllocOp alloc : allocs)
-    allocate(alloc);
   for (memref::LoadOp load : loads)
     readOnHost(load);
   for (gpu::LaunchOp launch : launches)

@@ -9,6 +9,7 @@
 #include "RuntimeCalls.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardrt/Sites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -142,6 +143,35 @@ static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module, MemRefTyp
   return arith::IndexCastOp::create(builder, loc, i64, size);
 }
 
+/// A buffer whose size has no bound comes from the rank's pool and goes back to it.
+static void usePool(func::FuncOp function, Value context, EntryPoints &entries) {
+  function.walk([&](Operation *op) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+      entries.call(builder, loc, "shardrt_free", {context, pointerTo(builder, loc, dealloc.getMemref())});
+      return op->erase();
+    }
+    auto alloc = dyn_cast<memref::AllocOp>(op);
+    if (!alloc)
+      return;
+    MemRefType type = alloc.getType();
+    SmallVector<Value> sizes;
+    Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+    unsigned next = 0;
+    for (int64_t size : type.getShape()) {
+      if (ShapedType::isDynamic(size))
+        sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), alloc.getDynamicSizes()[next++]));
+      else
+        sizes.push_back(arith::ConstantIntOp::create(builder, loc, size, 64));
+      bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
+    }
+    Value pointer = entries.call(builder, loc, "shardrt_alloc", {context, bytes});
+    alloc.replaceAllUsesWith(memrefAt(builder, loc, type, pointer, sizes));
+    alloc.erase();
+  });
+}
+
 /// Wraps `@main(ctx, inputs..., outputs..., arena)` in the artifact's entry.
 static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints &entries) {
   MLIRContext *context = module.getContext();
@@ -232,6 +262,8 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
     });
     if (walk.wasInterrupted())
       return signalPassFailure();
+
+    usePool(main, contextValue, entries);
 
     llvm::DenseMap<Attribute, memref::GlobalOp> tables;
     SmallVector<LookupOp> lookups;

@@ -12,16 +12,24 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 
-/// Entry points whose result is a status to return.
-static bool reportsStatus(StringRef callee) {
+/// What is returned where memory could not be had (shardrt.h); the runtime has kept why.
+static constexpr int32_t kMemoryStatus = 9;
+
+/// Entry points whose result is a status to return, or memory.
+static bool mayFail(LLVM::CallOp call) {
+  std::optional<StringRef> callee = call.getCallee();
+  if (!callee || call.getNumResults() != 1)
+    return false;
+  if (isa<LLVM::LLVMPointerType>(call.getResult().getType()))
+    return callee->starts_with("shardrt_");
   return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_all_reduce", "shardrt_reduce_scatter",
-                             "shardrt_gather_rows", "shardrt_scatter_rows", "shardrt_launch", "shardrt_read"}, callee);
+                             "shardrt_gather_rows", "shardrt_scatter_rows", "shardrt_launch", "shardrt_read"}, *callee);
 }
 
 static void checkStatuses(LLVM::LLVMFuncOp function) {
   SmallVector<LLVM::CallOp> calls;
   function.walk([&](LLVM::CallOp call) {
-    if (std::optional<StringRef> callee = call.getCallee(); callee && reportsStatus(*callee) && call.getNumResults() == 1)
+    if (mayFail(call))
       calls.push_back(call);
   });
   if (calls.empty())
@@ -35,9 +43,14 @@ static void checkStatuses(LLVM::LLVMFuncOp function) {
     Block *rest = block->splitBlock(std::next(call->getIterator()));
     builder.setInsertionPointToEnd(block);
     Location loc = call.getLoc();
-    Value zero = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(0));
-    Value ok = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, call.getResult(), zero);
-    LLVM::CondBrOp::create(builder, loc, ok, rest, ValueRange(), failed, ValueRange(call.getResult()));
+    Value result = call.getResult(), status = result;
+    Value zero = LLVM::ZeroOp::create(builder, loc, result.getType());
+    bool isMemory = isa<LLVM::LLVMPointerType>(result.getType());
+    if (isMemory)
+      status = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(kMemoryStatus));
+    auto isFine = isMemory ? LLVM::ICmpPredicate::ne : LLVM::ICmpPredicate::eq;
+    Value fine = LLVM::ICmpOp::create(builder, loc, isFine, result, zero);
+    LLVM::CondBrOp::create(builder, loc, fine, rest, ValueRange(), failed, ValueRange(status));
   }
 }
 

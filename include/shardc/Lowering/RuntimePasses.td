@@ -51,8 +51,8 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     Before: `@main` on memrefs (inputs, then results, then the arena), with `spmd.run_site` and
     `spmd.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
     pointers and calls `@shardc_step`; every site is a call of an entry point of
-    shardrt/EntryPoints.def; tables are constants read by rank. Refuses: a site on a buffer
-    that is not dense (bufferisation makes it so).
+    shardrt/EntryPoints.def; tables are constants read by rank; buffers without a bound come
+    from the rank's pool. Refuses: a site on a buffer that is not dense (bufferisation makes it so).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
@@ -63,7 +63,7 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
   let description = [{
     Before: `@shardc_step` with `gpu.launch` on buffers that are the device's. After: each launch is a kernel in `gpu.module
     @shardc_kernels` and a call of `shardrt_launch` with arguments of 8 bytes; loads on the host read one element
-    back; constants, arguments and results get places on the device; buffers without a bound come from its pool.
+    back; constants, arguments and results get places on the device.
     Tables `shardc_kernel_table` and `shardc_kernel_names` describe the kernels. Refuses: a kernel that takes more than 512
     arguments, or a value that is neither a scalar nor a memref.
   }];
@@ -74,9 +74,10 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
 def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let summary = "Return at once where the runtime reports a failure; write the site tables.";
   let description = [{
-    Before: the LLVM dialect with calls of entry points whose i32 result is a status. After: each
-    such call is followed by a branch to a return of that status where it is not zero, so that no
-    rank goes on with data it did not receive. The site tables are constants (`shardc_sites`,
+    Before: the LLVM dialect with calls of entry points whose i32 result is a status, or whose result
+    is memory. After: each such call is followed by a branch to a return of that status where it is not
+    zero, or of the one for memory where there is none, so that no rank goes on with data it did not
+    receive or memory it did not get. The site tables are constants (`shardc_sites`,
     `shardc_strings`).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

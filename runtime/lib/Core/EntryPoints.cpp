@@ -88,6 +88,8 @@ static void *checkMemory(shardrt_context *ctx, void *memory, int64_t bytes,
     ctx->fail(ctx->device->status, why + ": " + ctx->device->error);
   else
     ctx->fail(SHARDRT_MEMORY, why);
+  // The caller is about to leave the buffers that others may be reading.
+  ctx->comm->settle();
   return memory;
 }
 
