@@ -27,8 +27,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
-  // Nor has a GPU a kernel for attention yet.
-  if (!options.noRaise && !options.unsharded && options.target == Target::Cpu) {
+  if (!options.noRaise && !options.unsharded) {
     RaiseAllPairsPassOptions raise;
     raise.explain = options.explain;
     pm.addPass(createRaiseAllPairsPass(raise));

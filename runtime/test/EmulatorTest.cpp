@@ -169,6 +169,81 @@ TEST(Emulator, WarpsNeedNoBarrierOfTheBlock) {
   }
 }
 
+/// What goes wrong in a pipeline of copies.
+enum class Fault {
+  None,
+  NoWait,
+  WaitTooFew,
+  NoCommit,
+  NoBarrier,
+  OverwritesTooEarly,
+  SamePlace,
+  PastTheEdge,
+  PastShared,
+  FromUnaligned,
+  ToUnaligned,
+  WrongStage
+};
+
+/// Three rounds through two stages of 64 numbers: each thread copies one, and
+/// reads another's. The last copy has only half its bytes in the buffer.
+template <Fault fault> void pipeline(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0];
+  auto bring = [&](int32_t round) {
+    int32_t stage = fault == Fault::OverwritesTooEarly ? 0 : round % 2;
+    int32_t place = stage * 64 + t;
+    if (fault == Fault::SamePlace)
+      place &= ~1;
+    char *to = thread->shared + place * 8 + (fault == Fault::ToUnaligned) * 4;
+    if (fault == Fault::PastShared)
+      to += 512;
+    auto *from = reinterpret_cast<char *>(args[0]) + (round * 64 + t) * 8 +
+                 (fault == Fault::FromUnaligned) * 4;
+    bool isLast = round == 2 && t == 63 && fault != Fault::PastTheEdge;
+    shardrt_emulated_copy(thread, to, from, 8, isLast ? 4 : 8, 1,
+                          "kernel.py:20");
+    if (fault != Fault::NoCommit)
+      shardrt_emulated_copy_commit(thread);
+  };
+  bring(0);
+  for (int32_t round = 0; round < 3; ++round) {
+    if (round < 2)
+      bring(round + 1);
+    else
+      shardrt_emulated_copy_commit(thread);
+    if (fault != Fault::NoWait)
+      shardrt_emulated_copy_wait(thread, fault == Fault::WaitTooFew ? 2 : 1);
+    if (fault != Fault::NoBarrier)
+      shardrt_emulated_barrier(thread, 1, "kernel.py:21");
+    int32_t stage = fault == Fault::WrongStage ? (round + 1) % 2 : round % 2;
+    int32_t low = *shared(thread, (stage * 64 + 63 - t) * 2, false);
+    int32_t high = *shared(thread, (stage * 64 + 63 - t) * 2 + 1, false);
+    *global<int32_t>(thread, args[0], (round * 64 + t) * 2, true) = low + high;
+    shardrt_emulated_barrier(thread, 2, "kernel.py:22");
+  }
+}
+
+std::string errorOfPipeline(shardrt_emulated_kernel kernel, Schedule schedule) {
+  std::string error;
+  run(kernel, schedule, error, 383, 64, 1, 1024);
+  return error;
+}
+
+TEST(Emulator, LetsCopiesArriveWhenTheyAreWaitedFor) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result =
+        run(pipeline<Fault::None>, schedule, error, 383, 64, 1, 1024);
+    EXPECT_EQ(error, "");
+    // Rounds write what no later one reads.
+    for (int32_t round = 0; round < 2; ++round)
+      for (int32_t i = 0; i < 64; ++i)
+        EXPECT_EQ(result[(round * 64 + i) * 2], 4 * (round * 64 + 63 - i) + 1);
+    // Past the bytes that were read: zeros.
+    EXPECT_EQ(result[128 * 2], 2 * (128 + 63));
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Faults
 //===----------------------------------------------------------------------===//
@@ -288,6 +363,106 @@ TEST(Emulator, FindsAccessesOutsideBuffers) {
   EXPECT_EVERY_SCHEDULE_SAYS(hostAddress, "reads memory of the host");
   EXPECT_EVERY_SCHEDULE_SAYS(pastShared,
                              "writes 4 bytes at 256 of 256 of shared memory");
+}
+
+#define EXPECT_PIPELINE_SAYS(FAULT, TEXT)                                      \
+  for (Schedule schedule : schedules) {                                        \
+    std::string error = errorOfPipeline(pipeline<Fault::FAULT>, schedule);     \
+    EXPECT_NE(error.find(TEXT), std::string::npos) << "said: " << error;       \
+  }
+
+TEST(Emulator, FindsACopyThatNobodyWaitsFor) {
+  EXPECT_PIPELINE_SAYS(NoWait, "written, at some time to come, by a copy");
+}
+TEST(Emulator, FindsAWaitForTooFewCopies) {
+  EXPECT_PIPELINE_SAYS(WaitTooFew, "written, at some time to come, by a copy");
+}
+TEST(Emulator, FindsACopyThatNoGroupHolds) {
+  EXPECT_PIPELINE_SAYS(NoCommit, "written, at some time to come, by a copy");
+}
+TEST(Emulator, FindsAWaitThatOthersDoNotHearOf) {
+  EXPECT_PIPELINE_SAYS(NoBarrier, "race on shared memory");
+}
+TEST(Emulator, FindsAStageThatIsOverwrittenTooEarly) {
+  EXPECT_PIPELINE_SAYS(OverwritesTooEarly,
+                       "written, at some time to come, by a copy");
+}
+TEST(Emulator, FindsAStageThatIsReadInTheWrongRound) {
+  EXPECT_PIPELINE_SAYS(WrongStage, "written, at some time to come, by a copy");
+}
+TEST(Emulator, FindsTwoCopiesToOnePlace) {
+  EXPECT_PIPELINE_SAYS(SamePlace, "race on shared memory: byte ");
+}
+TEST(Emulator, FindsACopyFromPastTheEdge) {
+  EXPECT_PIPELINE_SAYS(PastTheEdge, "reads 8 bytes outside all device buffers");
+}
+TEST(Emulator, FindsACopyToPastTheEnd) {
+  EXPECT_PIPELINE_SAYS(PastShared, " of 1024 of shared memory");
+}
+TEST(Emulator, FindsCopiesThatAreNotAligned) {
+  EXPECT_PIPELINE_SAYS(FromUnaligned,
+                       "copies 8 bytes from an address that is not aligned");
+  EXPECT_PIPELINE_SAYS(ToUnaligned,
+                       "copies 8 bytes to an address that is not aligned");
+}
+
+/// Writes rows of eight 16-bit numbers, pieces swapped by `Written`, and reads
+/// a matrix of them swapped by `Read`: its own elements if the two agree.
+template <int32_t Written, int32_t Read, int32_t Shift = 0>
+void swizzled(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0], row = t % 8;
+  for (int32_t piece = t / 8; piece < 8; piece += 8)
+    for (int32_t word = 0; word < 4; ++word)
+      *shared(thread, row * 32 + (piece ^ (row & Written)) * 4 + word, true) =
+          (row * 64 + piece * 8 + 2 * word) |
+          (row * 64 + piece * 8 + 2 * word + 1) << 16;
+  shardrt_emulated_barrier(thread, 1, "kernel.py:30");
+  int32_t out = 0;
+  char *from = thread->shared + row * 128 + ((3 ^ (row & Read)) * 16) + Shift;
+  shardrt_emulated_ldmatrix(thread, from, 1, 0, &out, 2, "kernel.py:31");
+  *global<int32_t>(thread, args[0], t, true) = out & 0xffff;
+}
+
+TEST(Emulator, FindsASwizzleThatIsNotTheOneWritten) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    auto right = run(swizzled<7, 7>, schedule, error, 64, 64, 1, 1024);
+    EXPECT_EQ(error, "");
+    auto wrong = run(swizzled<7, 3>, schedule, error, 64, 64, 1, 1024);
+    EXPECT_EQ(error, "");
+    for (int32_t i = 0; i < 32; ++i)
+      EXPECT_EQ(right[i], i / 4 * 64 + 24 + i % 4 * 2);
+    EXPECT_NE(right, wrong);
+  }
+}
+
+void unalignedRow(Thread *thread, const int64_t *args) {
+  swizzled<7, 7, 8>(thread, args);
+}
+
+TEST(Emulator, FindsARowOfAMatrixThatIsNotAligned) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    run(unalignedRow, schedule, error, 64, 64, 1, 1024);
+    EXPECT_NE(error.find("a row that is not aligned to 16 bytes"),
+              std::string::npos)
+        << error;
+  }
+}
+
+void matrixOfHalfAWarp(Thread *thread, const int64_t *args) {
+  if (thread->thread[0] % 32 < 16)
+    swizzled<7, 7>(thread, args);
+  else
+    shardrt_emulated_barrier(thread, 1, "kernel.py:30");
+}
+
+TEST(Emulator, FindsAMatrixThatHalfAWarpLoads) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    run(matrixOfHalfAWarp, schedule, error, 64, 64, 1, 1024);
+    EXPECT_NE(error.find(": it has ended"), std::string::npos) << error;
+  }
 }
 
 /// What nobody wrote is no number that a result could hide.

@@ -9,7 +9,8 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let description = [{
     Before: `linalg.generic` on memrefs, loops and single loads and stores. After: each generic is a `gpu.launch` with a
     thread for each point of its parallel dims (or a block, where few results come of long reductions); loops that
-    store single elements are a launch as a whole. On the host stay loops and branches that launch or communicate,
+    store single elements are a launch as a whole; a `spmd.pair_step` is one forward, and backward one for each
+    gradient. On the host stay loops and branches that launch or communicate,
     and loads of single elements.
     ```mlir
     linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
@@ -22,7 +23,8 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
+                           "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 

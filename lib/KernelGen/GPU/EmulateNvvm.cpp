@@ -327,6 +327,26 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
               where(b, loc)});
     return replace(readWords(b, loc, op->getResult(0).getType(), 4));
   }
+  if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
+    Value size = constant(b, loc, i32, copy.getSize());
+    callHost(b, loc, "shardrt_emulated_copy", {},
+             {thread, copy.getDst(), copy.getSrc(), size,
+              copy.getCpSize() ? copy.getCpSize() : size,
+              constant(b, loc, i32, check), where(b, loc)});
+    op->erase();
+    return success();
+  }
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+    callHost(b, loc, "shardrt_emulated_copy_commit", {}, thread);
+    op->erase();
+    return success();
+  }
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
+    callHost(b, loc, "shardrt_emulated_copy_wait", {},
+             {thread, constant(b, loc, i32, wait.getN())});
+    op->erase();
+    return success();
+  }
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
   if (auto store = dyn_cast<LLVM::StoreOp>(op))

@@ -5,10 +5,13 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
-#include "Launch.h"
+#include "PairSteps.h"
+#include "Product.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
@@ -488,6 +491,13 @@ static void launchAlgorithm(Operation *op) {
   }
 }
 
+/// A kernel for `op` as a matrix product, if it is one and large enough.
+static bool launchProduct(linalg::GenericOp op) {
+  std::optional<Product> product = matchProduct(op);
+  return product && (launchOnTensorCores(op, *product) ||
+                     launchInRegisterTiles(op, *product));
+}
+
 //===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
@@ -498,7 +508,7 @@ static void formKernels(Block &block) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (!launchOnTensorCores(generic)) {
+        if (!launchProduct(generic)) {
           if (isLongReduction(generic))
             launchReductions(generic);
           else
@@ -512,7 +522,7 @@ static void formKernels(Block &block) {
       launchAlone(&op);
     } else if (isAlgorithm(&op)) {
       launchAlgorithm(&op);
-    } else {
+    } else if (!isa<gpu::LaunchOp>(op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           formKernels(inner);
@@ -525,6 +535,11 @@ struct FormGpuKernelsPass final
     : shardc::impl::FormGpuKernelsPassBase<FormGpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
+    SmallVector<spmd::PairStepOp> steps;
+    getOperation().walk([&](spmd::PairStepOp op) { steps.push_back(op); });
+    for (spmd::PairStepOp step : steps)
+      if (failed(launchPairStep(step)))
+        return signalPassFailure();
     for (Block &block : getOperation().getBody())
       formKernels(block);
   }

@@ -132,10 +132,6 @@ struct Dims {
   }
 };
 
-/// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
-/// 16-bit floats into 32-bit ones that is large enough; else returns false.
-bool launchOnTensorCores(linalg::GenericOp op);
-
 } // namespace shardc::gpukernels
 
 #endif // SHARDC_LIB_KERNELGEN_GPU_LAUNCH_H

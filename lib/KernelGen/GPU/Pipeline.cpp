@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -77,6 +78,19 @@ static LogicalResult convertKernels(gpu::GPUModuleOp kernels) {
   return applyPartialConversion(kernels, target, std::move(patterns));
 }
 
+/// Says of branches what was said of the loops that they came from; the
+/// conversion leaves it where nobody looks.
+static void keepLoopAnnotations(gpu::GPUModuleOp kernels) {
+  constexpr StringLiteral name = "llvm.loop_annotation";
+  kernels.walk([&](LLVM::BrOp branch) {
+    auto said = branch->getAttrOfType<LLVM::LoopAnnotationAttr>(name);
+    if (!said)
+      return;
+    branch->removeAttr(name);
+    branch.setLoopAnnotationAttr(said);
+  });
+}
+
 namespace {
 struct ConvertGpuKernelsPass final
     : shardc::impl::ConvertGpuKernelsPassBase<ConvertGpuKernelsPass> {
@@ -84,7 +98,8 @@ struct ConvertGpuKernelsPass final
   void runOnOperation() override {
     if (failed(convertSimpleMath(getOperation())) ||
         failed(convertKernels(getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    keepLoopAnnotations(getOperation());
   }
 };
 } // namespace

@@ -76,6 +76,20 @@ SHARDRT_EXPORT void shardrt_emulated_mma(shardrt_emulated_thread *thread,
                                          int32_t *out, int32_t place,
                                          const char *where);
 
+/** cp.async: `from_bytes` of the `bytes` (4, 8 or 16) at `to` in shared memory
+ * come from device memory, the others are zeros, when the thread waits for the
+ * group that it puts them in next. `check`: look at races and bounds. */
+SHARDRT_EXPORT void
+shardrt_emulated_copy(shardrt_emulated_thread *thread, void *to, void *from,
+                      int32_t bytes, int32_t from_bytes, int32_t check,
+                      const char *where);
+/** cp.async.commit_group, and cp.async.wait_group: all but the last `groups`
+ * groups of the thread have arrived. */
+SHARDRT_EXPORT void
+shardrt_emulated_copy_commit(shardrt_emulated_thread *thread);
+SHARDRT_EXPORT void
+shardrt_emulated_copy_wait(shardrt_emulated_thread *thread, int32_t groups);
+
 /** The host's address of `bytes` bytes of device memory at `address`, which
  * must lie in one allocation. */
 SHARDRT_EXPORT void *shardrt_emulated_global(shardrt_emulated_thread *thread,

@@ -6,7 +6,6 @@
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
-// CHECK: ldmatrix.sync.aligned.m8n8.x2.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @main(%x: tensor<3x70x45xbf16>, %w: tensor<45x50xbf16>, %h: tensor<33x100xf16>, %g: tensor<70x100xf16>, %im: tensor<1x6x20x18xbf16>, %k: tensor<16x6x3x3xbf16>) -> (tensor<3x70x50xf32>, tensor<33x70xf32>, tensor<1x16x18x16xf32>) {

@@ -123,6 +123,8 @@ bool BlockRunner::runFibers(int32_t) {
   warpEpochs.assign((live + warpSize - 1) / warpSize, 1);
   for (int32_t i = 0; i < live; ++i) {
     lanes[i]->state = Lane::State::Ready;
+    lanes[i]->copies.clear();
+    lanes[i]->groups = 0;
     if (!lanes[i]->fiber.start(&beginLane, lanes[i].get())) {
       error = "no memory for the stacks of a block's threads";
       return false;
@@ -456,6 +458,9 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
   };
   for (int64_t i = offset; i < offset + bytes; ++i) {
     Cell &cell = cells[i];
+    if (cell.copies > 0)
+      race("written, at some time to come, by a copy", cell.writer,
+           cell.writeWhere);
     if (clashes(cell.writeEpoch, cell.writeWarpEpoch, cell.writer))
       race("written", cell.writer, cell.writeWhere);
     if (writes) {

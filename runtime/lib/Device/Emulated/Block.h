@@ -33,6 +33,15 @@ enum class Schedule { RoundRobin, RunAhead, Random };
 
 class BlockRunner;
 
+/// A copy from device to shared memory that is on its way: cp.async.
+struct Copy {
+  char *to = nullptr;
+  const char *from = nullptr; ///< the host's address
+  int32_t bytes = 0, fromBytes = 0;
+  int64_t group = 0; ///< of its thread
+  bool checked = false;
+};
+
 /// One CUDA thread.
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, Done };
@@ -54,6 +63,8 @@ struct Lane {
   const char *row = nullptr;      ///< of a matrix
   const int32_t *words = nullptr; ///< of fragments
   int32_t *out = nullptr;
+  std::vector<Copy> copies; ///< not waited for yet, in their order
+  int64_t groups = 0;       ///< of copies, closed
 };
 
 class BlockRunner {
@@ -82,6 +93,9 @@ public:
                const char *where);
   void shared(Lane &lane, char *address, int64_t bytes, bool writes,
               const char *where);
+  void copy(Lane &lane, const Copy &copy, void *from, const char *where);
+  /// Lets the copies of all but the last `groups` groups arrive.
+  void waitForCopies(Lane &lane, int32_t groups);
   void runKernel(Lane &lane);
   /// Records the first error and ends the lane; does not return to the kernel.
   void fail(Lane &lane, const std::string &text);
@@ -96,6 +110,7 @@ private:
     bool manyLanes =
         false; ///< by several lanes of `reader`'s warp since they met
     const char *writeWhere = nullptr, *readWhere = nullptr;
+    int32_t copies = 0; ///< on their way to it, begun by `writer`
   };
   void prepare(int32_t threads, int64_t sharedBytes);
   bool runPlain(int32_t block);

@@ -1,0 +1,16 @@
+//===- PairSteps.h - Blocks of queries against blocks of keys ---*- C++ -*-===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRSTEPS_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRSTEPS_H
+
+#include "Launch.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+namespace shardc::gpukernels {
+
+/// Launches in place of `op`, which is on buffers: one forward; backward one for
+/// each gradient. An error on the op where there is no kernel of it.
+LogicalResult launchPairStep(spmd::PairStepOp op);
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRSTEPS_H

@@ -1,0 +1,566 @@
+//===- Product.cpp - Contractions as tiled matrix products ----------------===//
+//
+// A block has a tile of the results. Tiles of both operands travel through a
+// ring of stages in shared memory: while one is multiplied, others are on their
+// way (cp.async, where elements are only moved; pieces of 16 bytes, where they
+// lie so in memory). One barrier a step: behind it a stage is whole for all,
+// and the one before has been read by all, and may be written again.
+//
+//===----------------------------------------------------------------------===//
+#include "Product.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/KernelGen/Common.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// Below these a tile would be mostly zeros.
+static constexpr int64_t kLeastRows = 16, kLeastColumns = 8, kLeastDepth = 8;
+/// What is not known is taken to be this.
+static constexpr int64_t kLarge = 1024;
+/// Pieces that are copied at once, at most.
+static constexpr int64_t kPieceBytes = 16;
+/// Blocks that keep a GPU busy; with fewer the depth is cut as well ...
+static constexpr int64_t kManyBlocks = 128;
+/// ... into parts of at least so much.
+static constexpr int64_t kLeastPart = 256;
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+/// What `factor` is read from; false unless it is an element of an input in
+/// memory, perhaps cast to other floats.
+static bool matchFactor(linalg::GenericOp op, Value value, Factor &factor) {
+  factor.value = value;
+  while (Operation *cast = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(cast))
+      return false;
+    value = cast->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(value);
+  if (argument.getOwner() != op.getBody() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return false;
+  factor.operand = op.getDpsInputOperand(argument.getArgNumber());
+  return isa<MemRefType>(factor.operand->get().getType());
+}
+
+static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
+
+/// The 16-bit float that `value` is widened from, or itself.
+static Value narrowed(Value value) {
+  auto widened = value.getDefiningOp<arith::ExtFOp>();
+  return widened && is16Bit(widened.getIn().getType()) ? widened.getIn()
+                                                       : value;
+}
+
+/// True if element (0, ...) of `memref` stands at a multiple of 16 bytes.
+static bool beginsAligned(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
+    if (auto bytes = dyn_cast<memref::ViewOp>(*view)) {
+      std::optional<int64_t> shift = getConstantIntValue(bytes.getByteShift());
+      if (!shift || *shift % kPieceBytes != 0)
+        return false;
+    }
+    memref = view.getViewSource();
+  }
+  return true;
+}
+
+/// How many neighbours along the last of `dims` lie side by side; see Factor.
+static int64_t runOf(linalg::GenericOp op, OpOperand &operand,
+                     ArrayRef<unsigned> dims) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> strides, sizes = op.getStaticLoopRanges();
+  int64_t offset;
+  if (type.getRank() == 0 ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      !ShapedType::isStatic(offset) || !beginsAligned(operand.get()))
+    return 1;
+  // The last dims of the memref that are the last of `dims`, one behind the
+  // other in memory.
+  int64_t covered = 1, at = type.getRank();
+  while (at > 0 && !dims.empty()) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(at - 1));
+    if (!dim || dim.getPosition() != dims.back() ||
+        strides[at - 1] != covered || ShapedType::isDynamic(sizes[dims.back()]))
+      break;
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (static_cast<int64_t>(i) != at - 1 &&
+          expr.isFunctionOfDim(dim.getPosition()))
+        return 1;
+    covered *= sizes[dims.back()];
+    dims = dims.drop_back();
+    --at;
+  }
+  int64_t run = kPieceBytes * 8 / type.getElementTypeBitWidth();
+  auto fits = [&](int64_t number) {
+    while (run > 1 && (ShapedType::isDynamic(number) || number % run != 0))
+      run /= 2;
+  };
+  if (at == type.getRank())
+    return 1;
+  fits(covered);
+  fits(offset);
+  for (int64_t i = 0; i < at; ++i)
+    if (type.getDimSize(i) != 1)
+      fits(strides[i]);
+  return run;
+}
+
+static void findDirection(linalg::GenericOp op, const Product &product,
+                          Factor &factor) {
+  int64_t lines = runOf(op, *factor.operand, factor.lines);
+  int64_t depth = runOf(op, *factor.operand, product.depth);
+  AffineMap map = op.getMatchingIndexingMap(factor.operand);
+  // Where neither runs, threads of a warp read neighbouring lines if they can.
+  factor.alongLines = lines > depth;
+  if (lines == depth && map.getNumResults() > 0)
+    factor.alongLines = llvm::any_of(factor.lines, [&](unsigned dim) {
+      return map.getResults().back().isFunctionOfDim(dim);
+    });
+  factor.run = factor.isPlain() ? std::max(lines, depth) : 1;
+}
+
+std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op) {
+  if (!isContraction(op))
+    return std::nullopt;
+  Operation *sum = combinerOf(op, 0);
+  Value term = sum->getOperand(0) == op.getRegionOutputArgs()[0]
+                   ? sum->getOperand(1)
+                   : sum->getOperand(0);
+  auto multiply = term.getDefiningOp<arith::MulFOp>();
+  if (!isa<arith::AddFOp>(sum) || !multiply)
+    return std::nullopt;
+  Product product;
+  product.sum = cast<FloatType>(multiply.getType());
+  if (!product.sum.isF32() && !product.sum.isF64())
+    return std::nullopt;
+  Value left = multiply.getLhs(), right = multiply.getRhs();
+  product.element = product.sum;
+  if (product.sum.isF32() && is16Bit(narrowed(left).getType()) &&
+      narrowed(left).getType() == narrowed(right).getType()) {
+    left = narrowed(left);
+    right = narrowed(right);
+    product.element = cast<FloatType>(left.getType());
+  }
+  if (!matchFactor(op, left, product.left) ||
+      !matchFactor(op, right, product.right))
+    return std::nullopt;
+  AffineMap leftMap = op.getMatchingIndexingMap(product.left.operand);
+  AffineMap rightMap = op.getMatchingIndexingMap(product.right.operand);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto grow = [&](int64_t &count, int64_t size) {
+    product.isStatic &= ShapedType::isStatic(size);
+    count = llvm::SaturatingMultiply<uint64_t>(
+        count, ShapedType::isDynamic(size) ? kLarge : size);
+    count = std::min<uint64_t>(count, INT64_MAX / 64);
+  };
+  for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool inLeft = leftMap.isFunctionOfDim(i),
+         inRight = rightMap.isFunctionOfDim(i);
+    if (kind == utils::IteratorType::reduction) {
+      product.depth.push_back(i);
+      grow(product.depths, sizes[i]);
+    } else if (inLeft == inRight) {
+      if (!inLeft && sizes[i] != 1)
+        return std::nullopt;
+      product.batch.push_back(i);
+      grow(product.batches, sizes[i]);
+    } else {
+      (inLeft ? product.left : product.right).lines.push_back(i);
+      grow(inLeft ? product.rows : product.columns, sizes[i]);
+    }
+  }
+  if (product.rows < kLeastRows || product.columns < kLeastColumns ||
+      product.depths < kLeastDepth)
+    return std::nullopt;
+  findDirection(op, product, product.left);
+  findDirection(op, product, product.right);
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+ProductKernel::ProductKernel(OpBuilder &b, linalg::GenericOp op,
+                             const Product &product, Tiling tiling,
+                             TileLayout layout)
+    : b(b), op(op), product(product), tiling(tiling), layout(layout),
+      loc(op.getLoc()), dims(b, op), emitter(b, op) {}
+
+int64_t ProductKernel::pitch(const Factor &factor) const {
+  if (layout == TileLayout::DepthMajor)
+    return linesOf(factor) + kPieceBytes / elementBytes();
+  return factor.alongLines ? linesOf(factor) : tiling.depth;
+}
+
+int64_t ProductKernel::tileBytes(const Factor &factor) const {
+  bool byDepth = layout == TileLayout::DepthMajor || factor.alongLines;
+  return (byDepth ? tiling.depth : linesOf(factor)) * pitch(factor) *
+         elementBytes();
+}
+
+Value ProductKernel::at(Value base, Value bytes) {
+  Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), bytes);
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
+  bool byDepth = layout == TileLayout::DepthMajor || factor.alongLines;
+  Value row = byDepth ? depth : line, column = byDepth ? line : depth;
+  int64_t width = pitch(factor);
+  if (layout == TileLayout::Swizzled) {
+    // Eight rows of 16 bytes must meet all banks: rows of 128 bytes and more
+    // take eight places, two of 64 bytes take four.
+    int64_t perPiece = kPieceBytes / elementBytes();
+    bool narrow = width * elementBytes() == 64;
+    assert((narrow || width * elementBytes() % 128 == 0) && "odd rows");
+    Value swap = narrow ? rem(div(row, 2), 4) : rem(row, 8);
+    Value piece = bitXor(div(column, perPiece), swap);
+    column = add(mul(piece, perPiece), rem(column, perPiece));
+  }
+  return mul(add(mul(row, width), column), elementBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// From device to shared memory
+//===----------------------------------------------------------------------===//
+
+Value ProductKernel::computed(const Factor &factor) {
+  SmallVector<Operation *> casts;
+  for (Value value = factor.value; Operation *cast = value.getDefiningOp();
+       value = cast->getOperand(0))
+    casts.push_back(cast);
+  Value result = memref::LoadOp::create(b, loc, factor.operand->get(),
+                                        emitter.subscripts(*factor.operand));
+  for (Operation *cast : llvm::reverse(casts)) {
+    Operation *copy = b.clone(*cast);
+    copy->setOperand(0, result);
+    result = copy->getResult(0);
+  }
+  return result;
+}
+
+Value ProductKernel::addressOf(const Factor &factor) {
+  Value memref = factor.operand->get();
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  LogicalResult known = type.getStridesAndOffset(strides, offset);
+  assert(succeeded(known) && "kernels are given strided buffers");
+  (void)known;
+  memref::ExtractStridedMetadataOp metadata;
+  auto either = [&](int64_t number, auto computed) -> Value {
+    if (ShapedType::isStatic(number))
+      return index(number);
+    if (!metadata)
+      metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+    return computed();
+  };
+  Value place = either(offset, [&] { return metadata.getOffset(); });
+  for (auto [i, subscript] :
+       llvm::enumerate(emitter.subscripts(*factor.operand))) {
+    Value stride = either(strides[i], [&] { return metadata.getStrides()[i]; });
+    place = add(place, arith::MulIOp::create(b, loc, subscript, stride));
+  }
+  Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
+  Value address = arith::IndexCastOp::create(
+      b, loc, b.getI64Type(), add(start, mul(place, elementBytes())));
+  return LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
+}
+
+void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
+                               Value tile, Value piece, int64_t length,
+                               bool async) {
+  int64_t across = factor.alongLines ? linesOf(factor) : tiling.depth;
+  Value fast = mul(rem(piece, across / length), length);
+  Value slow = div(piece, across / length);
+  Value ownLine = factor.alongLines ? fast : slow;
+  Value ownDepth = factor.alongLines ? slow : fast;
+  Value atLine = add(line, ownLine), atDepth = add(from, ownDepth);
+  Value numLines = &factor == &product.left ? rows : columns;
+  Value inside = arith::AndIOp::create(b, loc, less(atLine, numLines),
+                                       less(atDepth, last));
+  // What lies past an edge reads nothing (the first element), and is zero.
+  Value none = index(0);
+  atLine = arith::SelectOp::create(b, loc, inside, atLine, none);
+  atDepth = arith::SelectOp::create(b, loc, inside, atDepth, none);
+  dims.place(b, loc, emitter, factor.lines, atLine);
+  dims.place(b, loc, emitter, product.depth, atDepth);
+  Value to = at(tile, offsetIn(factor, ownLine, ownDepth));
+  if (!async) {
+    Value zero =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(product.element));
+    Value read = computed(factor);
+    read = arith::SelectOp::create(b, loc, inside, read, zero);
+    LLVM::StoreOp::create(b, loc, read, to, elementBytes());
+    return;
+  }
+  int64_t bytes = length * elementBytes();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, loc, value, 32);
+  };
+  Value read =
+      arith::SelectOp::create(b, loc, inside, number(bytes), number(0));
+  // Pieces of 16 bytes pass by the first cache, which nobody would read again.
+  auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG
+                           : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(b, loc, to, addressOf(factor),
+                          static_cast<uint32_t>(bytes), cache, read);
+}
+
+void ProductKernel::bring(const Factor &factor, Value line, Value from,
+                          Value tile) {
+  int64_t length = factor.run;
+  // Tiles that stand depth by depth take neighbours of the depth one by one.
+  if (layout == TileLayout::DepthMajor && !factor.alongLines)
+    length = 1;
+  bool async = factor.isPlain() && length * elementBytes() >= 4;
+  if (!async)
+    length = 1;
+  int64_t pieces = linesOf(factor) * tiling.depth / length;
+  assert(pieces % tiling.threads == 0 && "threads without work");
+  constexpr int64_t kUnrolled = 8;
+  if (pieces / tiling.threads <= kUnrolled) {
+    for (int64_t i = 0; i < pieces; i += tiling.threads)
+      bringPiece(factor, line, from, tile, add(thread, index(i)), length,
+                 async);
+    return;
+  }
+  auto loop =
+      scf::ForOp::create(b, loc, thread, index(pieces), index(tiling.threads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  bringPiece(factor, line, from, tile, loop.getInductionVar(), length, async);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// A step is long enough: side by side several would only want registers.
+static void keepRolled(scf::ForOp loop) {
+  MLIRContext *ctx = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      ctx, /*disable=*/BoolAttr::get(ctx, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(
+                                            ctx, {}, {}, {}, unroll, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
+SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
+                                           ArrayRef<Value> sums, Step step) {
+  int64_t leftBytes = tileBytes(product.left);
+  int64_t stageBytes = leftBytes + tileBytes(product.right);
+  auto bringStage = [&](Value from, Value stage) {
+    auto some = scf::IfOp::create(b, loc, less(from, last), false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(some.thenBlock());
+      Value begin = mul(stage, stageBytes);
+      bring(product.left, row, from, at(base, begin));
+      bring(product.right, column, from,
+            at(base, add(begin, index(leftBytes))));
+    }
+    // Also where there is nothing: groups are counted.
+    NVVM::CpAsyncCommitGroupOp::create(b, loc);
+  };
+  int64_t ahead = tiling.stages - 1;
+  for (int64_t stage = 0; stage < ahead; ++stage)
+    bringStage(add(first, index(stage * tiling.depth)), index(stage));
+  SmallVector<Value> carried = {index(0), index(ahead)};
+  llvm::append_range(carried, sums);
+  auto loop =
+      scf::ForOp::create(b, loc, first, last, index(tiling.depth), carried);
+  keepRolled(loop);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value reads = loop.getRegionIterArg(0), writes = loop.getRegionIterArg(1);
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(ahead - 1));
+  gpu::BarrierOp::create(b, loc);
+  bringStage(add(loop.getInductionVar(), index(ahead * tiling.depth)), writes);
+  Value begin = mul(reads, stageBytes);
+  SmallVector<Value> next =
+      step(at(base, begin), at(base, add(begin, index(leftBytes))),
+           llvm::to_vector_of<Value>(loop.getRegionIterArgs().drop_front(2)));
+  Value behind = add(reads, index(1));
+  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, behind,
+                                      index(tiling.stages));
+  // What is read in this step is written in the next.
+  SmallVector<Value> yielded = {
+      arith::SelectOp::create(b, loc, wraps, index(0), behind), reads};
+  llvm::append_range(yielded, next);
+  scf::YieldOp::create(b, loc, yielded);
+  return llvm::to_vector_of<Value>(loop.getResults().drop_front(2));
+}
+
+void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
+                          Value column) {
+  OpOperand &output = *op.getDpsInitOperand(0);
+  SmallVector<Value> atRows, atColumns;
+  for (Value own : share.rows)
+    atRows.push_back(add(row, own));
+  for (Value own : share.columns)
+    atColumns.push_back(add(column, own));
+  // Where each row and column stands is found once, not in every branch.
+  auto placesOf = [&](ArrayRef<unsigned> lines, ArrayRef<Value> all) {
+    SmallVector<SmallVector<Value>> places;
+    for (Value one : all) {
+      dims.place(b, loc, emitter, lines, one);
+      places.push_back(llvm::map_to_vector(
+          lines, [&](unsigned dim) -> Value { return emitter.at()[dim]; }));
+    }
+    return places;
+  };
+  SmallVector<SmallVector<Value>> rowPlaces, columnPlaces;
+  if (splits == 1) {
+    rowPlaces = placesOf(product.left.lines, atRows);
+    columnPlaces = placesOf(product.right.lines, atColumns);
+  }
+  for (auto [i, atRow] : llvm::enumerate(atRows))
+    for (auto [j, atColumn] : llvm::enumerate(atColumns)) {
+      Value inside = arith::AndIOp::create(b, loc, less(atRow, rows),
+                                           less(atColumn, columns));
+      auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard insertion(b);
+      b.setInsertionPointToStart(guard.thenBlock());
+      Value value = sums[i * atColumns.size() + j];
+      if (splits > 1) {
+        Value line = add(arith::MulIOp::create(b, loc, place, rows), atRow);
+        Value spot =
+            add(arith::MulIOp::create(b, loc, line, columns), atColumn);
+        memref::StoreOp::create(b, loc, value, scratch, spot);
+        continue;
+      }
+      for (auto [dim, at] : llvm::zip(product.left.lines, rowPlaces[i]))
+        emitter.at()[dim] = at;
+      for (auto [dim, at] : llvm::zip(product.right.lines, columnPlaces[j]))
+        emitter.at()[dim] = at;
+      Value start = emitter.loadOutput(output);
+      emitter.storeOutput(output, combineOutput(start, value));
+    }
+}
+
+Value ProductKernel::combineOutput(Value start, Value value) {
+  return arith::AddFOp::create(b, loc, start, value);
+}
+
+int64_t ProductKernel::chooseSplits() const {
+  if (!product.isStatic)
+    return 1;
+  int64_t blocks = llvm::divideCeil(product.rows, tiling.rows) *
+                   llvm::divideCeil(product.columns, tiling.columns) *
+                   product.batches;
+  if (blocks == 0 || blocks * 2 > kManyBlocks)
+    return 1;
+  return std::clamp<int64_t>(product.depths / kLeastPart, 1,
+                             kManyBlocks / blocks);
+}
+
+/// Adds up what the parts of the depth have come to, in their order: a thread
+/// for each result.
+void ProductKernel::addSplits(Value scratch, Value points) {
+  constexpr int64_t threads = 256;
+  Value point = beginLaunchOf(b, loc, points, threads);
+  Value none =
+      arith::ConstantOp::create(b, loc, b.getFloatAttr(product.sum, 0));
+  auto loop = scf::ForOp::create(b, loc, index(0), index(splits), index(1),
+                                 ValueRange(none));
+  {
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value spot = add(
+        arith::MulIOp::create(b, loc, loop.getInductionVar(), points), point);
+    Value part = memref::LoadOp::create(b, loc, scratch, spot);
+    Value sum = arith::AddFOp::create(b, loc, loop.getRegionIterArg(0), part);
+    scf::YieldOp::create(b, loc, sum);
+  }
+  dims.place(b, loc, emitter, product.right.lines,
+             arith::RemUIOp::create(b, loc, point, columns));
+  point = arith::DivUIOp::create(b, loc, point, columns);
+  dims.place(b, loc, emitter, product.left.lines,
+             arith::RemUIOp::create(b, loc, point, rows));
+  dims.place(b, loc, emitter, product.batch,
+             arith::DivUIOp::create(b, loc, point, rows));
+  OpOperand &output = *op.getDpsInitOperand(0);
+  Value start = emitter.loadOutput(output);
+  emitter.storeOutput(output, combineOutput(start, loop.getResult(0)));
+}
+
+void ProductKernel::emit(llvm::function_ref<Share()> share, Step step) {
+  rows = dims.count(b, loc, product.left.lines);
+  columns = dims.count(b, loc, product.right.lines);
+  depth = dims.count(b, loc, product.depth);
+  Value batch = dims.count(b, loc, product.batch);
+  Value rowTiles = arith::CeilDivUIOp::create(b, loc, rows, index(tiling.rows));
+  Value columnTiles =
+      arith::CeilDivUIOp::create(b, loc, columns, index(tiling.columns));
+  splits = chooseSplits();
+  Value points;
+  if (splits > 1) {
+    points = gpukernels::product(b, loc, {batch, rows, columns});
+    int64_t count = product.batches * product.rows * product.columns * splits;
+    scratch =
+        memref::AllocOp::create(b, loc, MemRefType::get({count}, product.sum));
+  }
+  Value blocks = gpukernels::product(
+      b, loc, {rowTiles, columnTiles, batch, index(splits)});
+  OpBuilder::InsertPoint behind = b.saveInsertionPoint();
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, tiling.threads);
+  auto shared =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  int64_t bytes =
+      tiling.stages * (tileBytes(product.left) + tileBytes(product.right));
+  auto area = MemRefType::get({bytes}, b.getI8Type(),
+                              MemRefLayoutAttrInterface(), shared);
+  Value memory = launch.addWorkgroupAttribution(area, loc);
+  Value number = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  Value address = arith::IndexCastOp::create(b, loc, b.getI64Type(), number);
+  base = LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
+
+  thread = launch.getThreadIds().x;
+  Value block = launch.getBlockIds().x;
+  auto take = [&](Value count) -> Value {
+    Value mine = arith::RemUIOp::create(b, loc, block, count);
+    block = arith::DivUIOp::create(b, loc, block, count);
+    return mine;
+  };
+  Value column = mul(take(columnTiles), tiling.columns);
+  Value row = mul(take(rowTiles), tiling.rows);
+  first = index(0);
+  last = depth;
+  if (splits > 1) {
+    // `batch` counts within a part, parts are slowest: as in `scratch`.
+    place = block;
+    dims.place(b, loc, emitter, product.batch, take(batch));
+    int64_t part =
+        llvm::alignTo(llvm::divideCeil(product.depths, splits), tiling.depth);
+    first = mul(block, part);
+    last = arith::MinUIOp::create(b, loc, depth, add(first, index(part)));
+  } else {
+    dims.place(b, loc, emitter, product.batch, block);
+  }
+
+  Share own = share();
+  Value none =
+      arith::ConstantOp::create(b, loc, b.getFloatAttr(product.sum, 0));
+  SmallVector<Value> sums(own.rows.size() * own.columns.size(), none);
+  sums = pipeline(row, column, sums, step);
+  store(own, sums, row, column);
+  if (splits > 1) {
+    b.restoreInsertionPoint(behind);
+    addSplits(scratch, points);
+  }
+}

@@ -1,0 +1,149 @@
+//===- Product.h - Contractions as tiled matrix products --------*- C++ -*-===//
+//
+// Every contraction is a matrix product: parallel dims that only the left
+// operand has are rows, those that only the right one has are columns, those of
+// both are a batch, and reduction dims are the depth. Tiles of both operands
+// come to shared memory through the indexing maps, so that a convolution reads
+// its windows in place and no layout is special; edges are zeros.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
+#define SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
+
+#include "Launch.h"
+
+namespace shardc::gpukernels {
+
+/// One operand of a product.
+struct Factor {
+  OpOperand *operand = nullptr;
+  /// What is multiplied, in the body: an element of the operand, perhaps cast.
+  Value value;
+  /// Dims of this operand alone.
+  SmallVector<unsigned> lines;
+  /// Neighbours in memory are of neighbouring lines; else of the depth.
+  bool alongLines = false;
+  /// So many neighbours in that direction lie side by side in memory, aligned
+  /// to their size, wherever a multiple of it begins: a power of two.
+  int64_t run = 1;
+
+  bool isPlain() const { return isa<BlockArgument>(value); }
+};
+
+struct Product {
+  Factor left, right;
+  SmallVector<unsigned> batch, depth;
+  /// Type of the factors in shared memory, and of sums.
+  FloatType element, sum;
+  /// Products of sizes; what is not known is taken to be large.
+  int64_t rows = 1, columns = 1, batches = 1, depths = 1;
+  /// All sizes are known.
+  bool isStatic = true;
+};
+
+/// `op` as a product of 16-bit floats into f32, of f32 or of f64.
+std::optional<Product> matchProduct(linalg::GenericOp op);
+
+/// How a block cuts its work.
+struct Tiling {
+  int64_t rows, columns, depth, stages, threads;
+};
+
+/// Where elements of a tile stand in shared memory.
+enum class TileLayout {
+  /// Row by row in the operand's own direction, 16-byte pieces of a row swapped
+  /// by its number: eight rows are read, at one column, without conflicts.
+  Swizzled,
+  /// Line by line within each depth, with room behind each depth.
+  DepthMajor
+};
+
+/// What kernels of all products share: who does what, how tiles travel through
+/// a ring of stages, where results go.
+class ProductKernel {
+public:
+  ProductKernel(OpBuilder &b, linalg::GenericOp op, const Product &product,
+                Tiling tiling, TileLayout layout);
+
+  /// A thread's results: sums[i * columns.size() + j] is of row rows[i] and
+  /// column columns[j] of the block's tile.
+  struct Share {
+    SmallVector<Value> rows, columns;
+  };
+  /// Computes one stage: the addresses of its two tiles, and the sums so far.
+  using Step = llvm::function_ref<SmallVector<Value>(Value left, Value right,
+                                                     SmallVector<Value> sums)>;
+  /// Writes the whole kernel. `share` says what a thread has.
+  void emit(llvm::function_ref<Share()> share, Step step);
+
+  // For shares and steps.
+  Value index(int64_t number) {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value mul(Value x, int64_t y) {
+    return arith::MulIOp::create(b, loc, x, index(y));
+  }
+  Value div(Value x, int64_t y) {
+    return arith::DivUIOp::create(b, loc, x, index(y));
+  }
+  Value rem(Value x, int64_t y) {
+    return arith::RemUIOp::create(b, loc, x, index(y));
+  }
+  Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+  Value less(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
+  }
+  /// The address `bytes` behind `base`, in shared memory.
+  Value at(Value base, Value bytes);
+  /// Bytes from the begin of a tile of `factor` to an element.
+  Value offsetIn(const Factor &factor, Value line, Value depth);
+  int64_t pitch(const Factor &factor) const;
+
+  OpBuilder &b;
+  linalg::GenericOp op;
+  const Product &product;
+  Tiling tiling;
+  TileLayout layout;
+  Location loc;
+  Value thread;
+
+private:
+  int64_t linesOf(const Factor &factor) const {
+    return &factor == &product.left ? tiling.rows : tiling.columns;
+  }
+  int64_t tileBytes(const Factor &factor) const;
+  int64_t elementBytes() const { return product.element.getIntOrFloatBitWidth() / 8; }
+  /// Starts to bring the tile of `factor` at (`line`, `from`) to `tile`.
+  void bring(const Factor &factor, Value line, Value from, Value tile);
+  void bringPiece(const Factor &factor, Value line, Value from, Value tile,
+                  Value piece, int64_t length, bool async);
+  /// The element's value, computed again where the emitter stands.
+  Value computed(const Factor &factor);
+  /// The device's address of the operand's element there.
+  Value addressOf(const Factor &factor);
+  SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,
+                              Step step);
+  void store(const Share &share, ArrayRef<Value> sums, Value row, Value column);
+  Value combineOutput(Value start, Value value);
+  int64_t chooseSplits() const;
+  void addSplits(Value scratch, Value points);
+
+  Dims dims;
+  PointEmitter emitter;
+  Value rows, columns, depth; // counts
+  Value first, last;          // of the depth, in this block
+  Value base;                 // of shared memory
+  int64_t splits = 1;
+  Value scratch, place; // of partial sums, where there are several splits
+};
+
+/// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
+/// 16-bit floats into 32-bit ones that is large enough; else returns false.
+bool launchOnTensorCores(linalg::GenericOp op, const Product &product);
+/// The same for f32 and f64, with multiply-adds of tiles in registers.
+bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
