@@ -1,0 +1,131 @@
+//===- EmitNest.h - Write a scheduled nest as loops over vectors *- C++ -*-===//
+//
+// Loops outside the register tile carry pointers, one an access, so that the
+// innermost code holds nothing but loads at fixed distances, arithmetic and
+// stores. Accumulators are loop-carried values: they stay in registers.
+//
+// EmitNest.cpp has the loops, EmitNestMemory.cpp loads and stores of vectors,
+// EmitNestTiles.cpp what is done in registers, EmitNestPanels.cpp the copy of
+// an operand that is read again and again.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
+#define SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
+
+#include "Nest.h"
+#include "shardc/KernelGen/Common.h"
+#include <functional>
+
+namespace shardc::cpu {
+using namespace mlir;
+
+/// Writes one nest at the builder's position.
+class NestEmitter {
+public:
+  NestEmitter(OpBuilder &b, Nest &nest, const Schedule &s)
+      : b(b), loc(nest.main.getLoc()), nest(nest), s(s), arith(b, loc) {
+    for (auto *list : {&nest.inputs, &nest.outputs, &nest.epilogueInputs,
+                       &nest.epilogueOutputs})
+      for (Access &access : *list)
+        all.push_back(&access);
+  }
+
+  void emit();
+
+private:
+  /// Where the emission stands: a pointer an access, an index a dim.
+  struct State {
+    SmallVector<Value> pointers;
+    SmallVector<Quantity> position;
+  };
+
+  /// Part of a register tile that is being written.
+  struct Tile {
+    int64_t rows = 1, columns = 1, vectors = 1;
+    Value mask; // of the last vector, or null
+  };
+  /// What is written in a loop, from where it stands; tiles are also told how
+  /// many rows, columns or vectors they have, and the mask of the last vector.
+  using Continue = std::function<void(const State &)>;
+  using TileContinue = std::function<void(const State &, int64_t, Value)>;
+
+  // The whole.
+  State start();
+  void emitBlocks();
+  void emitAll(const State &start);
+
+  // Loops.
+  State advance(const State &state, int dim, const Quantity &by);
+  void forDims(ArrayRef<int> dims, const State &state, const Continue &body);
+  void forSteps(int dim, Quantity from, Quantity to, int64_t step,
+                const State &state, const Continue &body);
+  void forTiles(int dim, int64_t extent, const State &state,
+                const TileContinue &body);
+  void forVectors(const State &state, const TileContinue &body);
+
+  // Memory.
+  /// The type that memory holds for `element`.
+  Type stored(Type element);
+  Value pointerAt(const Access &access, Value pointer, Quantity offset);
+  Quantity tileOffset(const Access &access, int64_t row, int64_t column,
+                      int64_t vector, int64_t lanes);
+  Value fromMemory(Value value, Type element);
+  Value load(const Access &access, Value pointer, Quantity offset,
+             int64_t lanes, Value mask);
+  void store(const Access &access, Value pointer, Quantity offset, Value value,
+             int64_t lanes, Value mask);
+  Value lanePointers(const Access &access, Value pointer, const Quantity &step);
+  /// One instruction where registers are wide enough to have it.
+  static bool hasScatter(Type element, int64_t lanes) {
+    unsigned bits = element.getIntOrFloatBitWidth();
+    return bits >= 32 && bits * lanes == 512;
+  }
+  Value allLanes() {
+    auto type = VectorType::get({s.lanes}, b.getI1Type());
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, true));
+  }
+
+  // Tiles of vectors.
+  void emitTile(const State &state, const Tile &tile);
+  SmallVector<Value> emitReductions(size_t level, const State &state,
+                                    const Tile &tile,
+                                    ArrayRef<Value> accumulators);
+  SmallVector<Value> emitLaneReduction(const State &state, const Tile &tile,
+                                       ArrayRef<Value> accumulators);
+  SmallVector<Value> emitStep(const State &state, const Tile &tile,
+                              ArrayRef<Value> accumulators);
+  void finish(const State &state, int64_t row, int64_t column, int64_t vector,
+              SmallVector<Value> values, int64_t lanes, Value mask);
+  Value indexOf(const State &state, int dim, int64_t row, int64_t column,
+                int64_t vector, int64_t lanes);
+
+  // Panels.
+  void allocatePanel();
+  State pack(const State &state, int64_t vectors, Value mask);
+
+  // Places among `all`.
+  size_t inputAt(size_t i) const { return i; }
+  size_t outputAt(size_t i) const { return nest.inputs.size() + i; }
+  size_t epilogueInputAt(size_t i) const {
+    return outputAt(nest.outputs.size()) + i;
+  }
+  size_t epilogueOutputAt(size_t i) const {
+    return epilogueInputAt(nest.epilogueInputs.size()) + i;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  Nest &nest;
+  const Schedule &s;
+  Arith arith;
+  SmallVector<Access *> all;
+  Value panel; ///< scratch of the packed operand
+  /// The hoisted dim that has steps, and the present step's size.
+  int blocked = -1;
+  Quantity blockSize;
+};
+
+} // namespace shardc::cpu
+
+#endif // SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H

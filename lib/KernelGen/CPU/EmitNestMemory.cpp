@@ -1,0 +1,174 @@
+//===- EmitNestMemory.cpp - Loads and stores of a nest's vectors ---------===//
+#include "EmitNest.h"
+#include "shardc/Support/ElementBytes.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::cpu;
+
+Type NestEmitter::stored(Type element) {
+  if (element.isInteger(1))
+    return b.getI8Type();
+  if (element.isIndex())
+    return b.getI64Type();
+  return element;
+}
+
+Value NestEmitter::pointerAt(const Access &access, Value pointer,
+                             Quantity offset) {
+  if (offset.is(0))
+    return pointer;
+  Type element = stored(access.element);
+  // A constant index has 29 bits in MLIR, with its sign; more are a value.
+  if (offset.fixed && llvm::isInt<LLVM::kGEPConstantBitWidth>(*offset.fixed))
+    return LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
+                               ArrayRef<LLVM::GEPArg>{int32_t(*offset.fixed)},
+                               LLVM::GEPNoWrapFlags::inbounds);
+  Value at =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(offset));
+  return LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
+                             ArrayRef<LLVM::GEPArg>{at},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Quantity NestEmitter::tileOffset(const Access &access, int64_t row,
+                                 int64_t column, int64_t vector,
+                                 int64_t lanes) {
+  Quantity offset = Quantity::of(0);
+  if (access.usesDim(s.row))
+    offset =
+        arith.add(offset, arith.mul(Quantity::of(row), access.coef[s.row]));
+  if (access.usesDim(s.column))
+    offset = arith.add(offset,
+                       arith.mul(Quantity::of(column), access.coef[s.column]));
+  if (access.usesDim(s.vec))
+    offset = arith.add(
+        offset, arith.mul(Quantity::of(vector * lanes), access.coef[s.vec]));
+  return offset;
+}
+
+/// A value as memory holds it, as `element`.
+Value NestEmitter::fromMemory(Value value, Type element) {
+  if (element.isInteger(1)) {
+    Type type = element;
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      type = VectorType::get(vector.getShape(), element);
+    return arith::TruncIOp::create(b, loc, type, value);
+  }
+  if (element.isIndex()) {
+    Type type = element;
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      type = VectorType::get(vector.getShape(), element);
+    return arith::IndexCastOp::create(b, loc, type, value);
+  }
+  return value;
+}
+
+Value NestEmitter::lanePointers(const Access &access, Value pointer,
+                                const Quantity &step) {
+  auto indices = VectorType::get({s.lanes}, b.getIndexType());
+  Value lanes = vector::StepOp::create(b, loc, indices);
+  Value scale = splat(b, loc, arith.get(step), s.lanes);
+  Value offsets = arith::MulIOp::create(b, loc, lanes, scale);
+  offsets = arith::IndexCastOp::create(
+      b, loc, VectorType::get({s.lanes}, b.getI64Type()), offsets);
+  Type type =
+      VectorType::get({s.lanes}, LLVM::LLVMPointerType::get(b.getContext()));
+  return LLVM::GEPOp::create(b, loc, type, stored(access.element), pointer,
+                             ValueRange{offsets});
+}
+
+/// Loads a vector along `vec`, or a scalar where the access does not move with
+/// it or `lanes` is 1.
+Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
+                        int64_t lanes, Value mask) {
+  Type element = stored(access.element);
+  pointer = pointerAt(access, pointer, offset);
+  unsigned bytes = elementBytes(element);
+  if (lanes == 1 || !access.usesDim(s.vec))
+    return fromMemory(LLVM::LoadOp::create(b, loc, element, pointer, bytes),
+                      access.element);
+  auto type = VectorType::get({lanes}, element);
+  const Quantity &step = access.coef[s.vec];
+  Value result;
+  if (mask) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    if (step.is(1))
+      result =
+          LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero, bytes);
+    else
+      result = LLVM::masked_gather::create(b, loc, type,
+                                           lanePointers(access, pointer, step),
+                                           mask, ValueRange{zero}, bytes);
+  } else if (step.is(1)) {
+    result = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
+  } else if (step.is(-1)) {
+    pointer = pointerAt(access, pointer, Quantity::of(1 - lanes));
+    result = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
+    SmallVector<int64_t> order;
+    for (int64_t lane : llvm::seq(lanes))
+      order.push_back(lanes - 1 - lane);
+    result = vector::ShuffleOp::create(b, loc, result, result, order);
+  } else if (step.is(2)) {
+    // The second load ends with the last element wanted.
+    Value lowHalf = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
+    Value second = pointerAt(access, pointer, Quantity::of(lanes - 1));
+    Value highHalf = LLVM::LoadOp::create(b, loc, type, second, bytes);
+    SmallVector<int64_t> order;
+    for (int64_t lane : llvm::seq(lanes))
+      order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
+    result = vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
+  } else if (hasScatter(element, lanes)) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    result = LLVM::masked_gather::create(b, loc, type,
+                                         lanePointers(access, pointer, step),
+                                         allLanes(), ValueRange{zero}, bytes);
+  } else {
+    SmallVector<Value> elements;
+    for (int64_t lane : llvm::seq(lanes)) {
+      Value at =
+          pointerAt(access, pointer, arith.mul(Quantity::of(lane), step));
+      elements.push_back(LLVM::LoadOp::create(b, loc, element, at, bytes));
+    }
+    result = vector::FromElementsOp::create(b, loc, type, elements);
+  }
+  return fromMemory(result, access.element);
+}
+
+void NestEmitter::store(const Access &access, Value pointer, Quantity offset,
+                        Value value, int64_t lanes, Value mask) {
+  Type element = stored(access.element);
+  pointer = pointerAt(access, pointer, offset);
+  unsigned bytes = elementBytes(element);
+  value = splat(b, loc, value, lanes);
+  Type type = element;
+  if (lanes > 1)
+    type = VectorType::get({lanes}, element);
+  if (access.element.isInteger(1))
+    value = arith::ExtUIOp::create(b, loc, type, value);
+  else if (access.element.isIndex())
+    value = arith::IndexCastOp::create(b, loc, type, value);
+  if (lanes == 1) {
+    LLVM::StoreOp::create(b, loc, value, pointer, bytes);
+    return;
+  }
+  const Quantity &step = access.coef[s.vec];
+  if (step.is(1)) {
+    if (mask)
+      LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, bytes);
+    else
+      LLVM::StoreOp::create(b, loc, value, pointer, bytes);
+    return;
+  }
+  if (mask || hasScatter(element, lanes)) {
+    LLVM::masked_scatter::create(b, loc, value,
+                                 lanePointers(access, pointer, step),
+                                 mask ? mask : allLanes(), bytes);
+    return;
+  }
+  for (int64_t lane : llvm::seq(lanes)) {
+    Value at = pointerAt(access, pointer, arith.mul(Quantity::of(lane), step));
+    LLVM::StoreOp::create(
+        b, loc, vector::ExtractOp::create(b, loc, value, lane), at, bytes);
+  }
+}

@@ -1,0 +1,336 @@
+//===- EmitNestTiles.cpp - What a nest does in registers -----------------===//
+//
+// A tile is some vectors of some rows and columns: its accumulators, the
+// iterations that add to them, then the epilogue and the stores.
+//
+//===----------------------------------------------------------------------===//
+#include "EmitNest.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <map>
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::cpu;
+
+Value NestEmitter::indexOf(const State &state, int dim, int64_t row,
+                           int64_t column, int64_t vector, int64_t lanes) {
+  Quantity at = state.position[dim];
+  if (dim == s.row)
+    at = arith.add(at, Quantity::of(row));
+  if (dim == s.column)
+    at = arith.add(at, Quantity::of(column));
+  if (dim != s.vec)
+    return arith.get(at);
+  at = arith.add(at, Quantity::of(vector * lanes));
+  if (lanes == 1)
+    return arith.get(at);
+  Value step = vector::StepOp::create(
+      b, loc, VectorType::get({lanes}, b.getIndexType()));
+  return arith::AddIOp::create(b, loc, splat(b, loc, arith.get(at), lanes),
+                               step);
+}
+
+/// One iteration of the reduction dims for each element of the tile; returns
+/// the new accumulators, or what the body yields where nothing is reduced.
+/// Ordered by output, row, column, vector.
+SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
+                                         ArrayRef<Value> accumulators) {
+  size_t count = tile.rows * tile.columns * tile.vectors;
+  SmallVector<Value> results(count * nest.outputs.size());
+  std::map<std::tuple<size_t, int64_t, int64_t, int64_t>, Value> loaded;
+  // The longer side outermost: what is live beside the accumulators is the
+  // shorter one and a single value of the other.
+  bool rowsFirst = tile.rows > tile.vectors;
+  for (int64_t outer : llvm::seq(rowsFirst ? tile.rows : tile.vectors))
+    for (int64_t inner : llvm::seq(rowsFirst ? tile.vectors : tile.rows))
+      for (int64_t column : llvm::seq(tile.columns)) {
+        int64_t row = rowsFirst ? outer : inner,
+                vector = rowsFirst ? inner : outer;
+        Value mask = vector + 1 == tile.vectors ? tile.mask : Value();
+        SmallVector<Value> arguments;
+        for (auto [i, input] : llvm::enumerate(nest.inputs)) {
+          if (!input.pointer) {
+            arguments.push_back(nest.main.getDpsInputs()[i]);
+            continue;
+          }
+          auto key = std::make_tuple(i, input.usesDim(s.row) ? row : 0,
+                                     input.usesDim(s.column) ? column : 0,
+                                     input.usesDim(s.vec) ? vector : 0);
+          Value &value = loaded[key];
+          if (!value && !nest.main.getRegionInputArgs()[i].use_empty())
+            value = load(input, state.pointers[inputAt(i)],
+                         tileOffset(input, row, column, vector, s.lanes),
+                         s.lanes, int(i) == s.packed ? Value() : mask);
+          if (!value) // an input that only gives a shape
+            value =
+                arith::ConstantOp::create(b, loc, b.getZeroAttr(input.element));
+          arguments.push_back(value);
+        }
+        size_t at = (row * tile.columns + column) * tile.vectors + vector;
+        for (auto [i, output] : llvm::enumerate(nest.outputs)) {
+          if (!accumulators.empty())
+            arguments.push_back(accumulators[i * count + at]);
+          else if (nest.main.getRegionOutputArgs()[i].use_empty())
+            arguments.push_back(arith::ConstantOp::create(
+                b, loc, b.getZeroAttr(output.element)));
+          else if (nest.initial[i])
+            arguments.push_back(nest.initial[i]);
+          else
+            arguments.push_back(
+                load(output, state.pointers[outputAt(i)],
+                     tileOffset(output, row, column, vector, s.lanes), s.lanes,
+                     mask));
+        }
+        SmallVector<Value> yields = evaluateBody(
+            b, *nest.main.getBody(), arguments, s.lanes, [&](int64_t dim) {
+              return indexOf(state, dim, row, column, vector, s.lanes);
+            });
+        for (auto [i, value] : llvm::enumerate(yields)) {
+          if (!accumulators.empty())
+            value = splat(b, loc, value, s.lanes);
+          if (s.vecReduces && mask)
+            value = arith::SelectOp::create(b, loc, mask, value,
+                                            accumulators[i * count + at]);
+          results[i * count + at] = value;
+        }
+      }
+  return results;
+}
+
+SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
+                                               const Tile &tile,
+                                               ArrayRef<Value> accumulators) {
+  if (level == s.reductions.size())
+    return emitStep(state, tile, accumulators);
+  int dim = s.reductions[level];
+  if (s.vecReduces && dim == s.vec)
+    return emitLaneReduction(state, tile, accumulators);
+  const Quantity &size = dim == blocked ? blockSize : nest.dims[dim].size;
+  if (size.is(1))
+    return emitReductions(level + 1, state, tile, accumulators);
+  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size),
+                                 arith.index(1), accumulators);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  State inner =
+      advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  SmallVector<Value> next = emitReductions(level + 1, inner, tile, carried);
+  scf::YieldOp::create(b, loc, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// The innermost reduction, along the lanes.
+SmallVector<Value>
+NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
+                               ArrayRef<Value> accumulators) {
+  const Quantity &size = nest.dims[s.vec].size;
+  int64_t extent = tile.vectors * s.lanes;
+  SmallVector<Value> current(accumulators);
+  auto loop =
+      [&](Quantity from, Quantity to, int64_t step,
+          llvm::function_ref<SmallVector<Value>(const State &, ArrayRef<Value>)>
+              body) {
+        if (from.fixed && to.fixed && *to.fixed - *from.fixed <= step) {
+          if (*to.fixed > *from.fixed)
+            current = body(advance(state, s.vec, from), current);
+          return;
+        }
+        auto op = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
+                                     arith.index(step), current);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(op.getBody());
+        State inner =
+            advance(state, s.vec, Quantity{std::nullopt, op.getInductionVar()});
+        SmallVector<Value> next =
+            body(inner, SmallVector<Value>(op.getRegionIterArgs()));
+        scf::YieldOp::create(b, loc, next);
+        current = llvm::to_vector_of<Value>(op.getResults());
+      };
+  // Accumulators of the first vector only, for what is left over.
+  size_t chains = tile.rows * tile.columns * nest.outputs.size();
+  auto partial = [&](const State &inner, ArrayRef<Value> values,
+                     int64_t vectors, Value mask) {
+    Tile part = tile;
+    part.vectors = vectors;
+    part.mask = mask;
+    SmallVector<Value> used;
+    for (size_t chain : llvm::seq(chains))
+      for (int64_t vector : llvm::seq(vectors))
+        used.push_back(values[chain * tile.vectors + vector]);
+    SmallVector<Value> next = emitStep(inner, part, used), result(values);
+    for (size_t chain : llvm::seq(chains))
+      for (int64_t vector : llvm::seq(vectors))
+        result[chain * tile.vectors + vector] = next[chain * vectors + vector];
+    return result;
+  };
+  auto whole = [&](const State &inner, ArrayRef<Value> values) {
+    return partial(inner, values, tile.vectors, {});
+  };
+  auto maskType = VectorType::get({s.lanes}, b.getI1Type());
+  if (size.fixed) {
+    int64_t full = *size.fixed / extent * extent, rest = *size.fixed - full;
+    loop(Quantity::of(0), Quantity::of(full), extent, whole);
+    if (rest == 0)
+      return current;
+    Value mask;
+    if (rest % s.lanes)
+      mask = vector::CreateMaskOp::create(
+          b, loc, maskType, ValueRange{arith.index(rest % s.lanes)});
+    return partial(advance(state, s.vec, Quantity::of(full)), current,
+                   llvm::divideCeil(rest, s.lanes), mask);
+  }
+  Value rest =
+      arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
+  Quantity full = arith.sub(size, Quantity::of(rest));
+  loop(Quantity::of(0), full, extent, whole);
+  loop(full, size, s.lanes, [&](const State &inner, ArrayRef<Value> values) {
+    Quantity left = arith.sub(size, inner.position[s.vec]);
+    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
+                                              ValueRange{arith.get(left)});
+    return partial(inner, values, 1, mask);
+  });
+  return current;
+}
+
+/// Epilogue and stores for one vector (or scalar) of the tile.
+void NestEmitter::finish(const State &state, int64_t row, int64_t column,
+                         int64_t vector, SmallVector<Value> values,
+                         int64_t lanes, Value mask) {
+  if (!nest.epilogue) {
+    for (auto [i, output] : llvm::enumerate(nest.outputs))
+      store(output, state.pointers[outputAt(i)],
+            tileOffset(output, row, column, vector, lanes), values[i], lanes,
+            mask);
+    return;
+  }
+  SmallVector<Value> arguments;
+  for (auto [i, input] : llvm::enumerate(nest.epilogueInputs)) {
+    if (int64_t(i) == nest.epilogueOperand)
+      arguments.push_back(values[0]);
+    else if (!input.pointer)
+      arguments.push_back(nest.epilogue.getDpsInputs()[i]);
+    else
+      arguments.push_back(load(input, state.pointers[epilogueInputAt(i)],
+                               tileOffset(input, row, column, vector, lanes),
+                               lanes, mask));
+  }
+  for (auto [i, output] : llvm::enumerate(nest.epilogueOutputs)) {
+    if (nest.epilogue.getRegionOutputArgs()[i].use_empty())
+      arguments.push_back(
+          arith::ConstantOp::create(b, loc, b.getZeroAttr(output.element)));
+    else
+      arguments.push_back(load(output, state.pointers[epilogueOutputAt(i)],
+                               tileOffset(output, row, column, vector, lanes),
+                               lanes, mask));
+  }
+  SmallVector<Value> yields = evaluateBody(
+      b, *nest.epilogue.getBody(), arguments, lanes, [&](int64_t dim) {
+        return indexOf(state, nest.epilogueDims[dim], row, column, vector,
+                       lanes);
+      });
+  for (auto [i, output] : llvm::enumerate(nest.epilogueOutputs))
+    store(output, state.pointers[epilogueOutputAt(i)],
+          tileOffset(output, row, column, vector, lanes), yields[i], lanes,
+          mask);
+}
+
+static vector::CombiningKind combiningKind(Operation *op) {
+  using Kind = vector::CombiningKind;
+  return llvm::TypeSwitch<Operation *, Kind>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Kind::ADD; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Kind::MUL; })
+      .Case([](arith::MaximumFOp) { return Kind::MAXIMUMF; })
+      .Case([](arith::MaxNumFOp) { return Kind::MAXNUMF; })
+      .Case([](arith::MinimumFOp) { return Kind::MINIMUMF; })
+      .Case([](arith::MinNumFOp) { return Kind::MINNUMF; })
+      .Case([](arith::MaxSIOp) { return Kind::MAXSI; })
+      .Case([](arith::MaxUIOp) { return Kind::MAXUI; })
+      .Case([](arith::MinSIOp) { return Kind::MINSI; })
+      .Case([](arith::MinUIOp) { return Kind::MINUI; })
+      .Case([](arith::AndIOp) { return Kind::AND; })
+      .Case([](arith::OrIOp) { return Kind::OR; })
+      .Default([](Operation *) { return Kind::XOR; });
+}
+
+void NestEmitter::emitTile(const State &state, const Tile &tile) {
+  size_t count = tile.rows * tile.columns * tile.vectors;
+  auto each =
+      [&](llvm::function_ref<void(int64_t, int64_t, int64_t, size_t)> body) {
+        for (int64_t row : llvm::seq(tile.rows))
+          for (int64_t column : llvm::seq(tile.columns))
+            for (int64_t vector : llvm::seq(tile.vectors))
+              body(row, column, vector,
+                   (row * tile.columns + column) * tile.vectors + vector);
+      };
+  auto maskOf = [&](int64_t vector) {
+    return vector + 1 == tile.vectors ? tile.mask : Value();
+  };
+  if (!nest.reduces()) {
+    SmallVector<Value> values = emitStep(state, tile, {});
+    each([&](int64_t row, int64_t column, int64_t vector, size_t at) {
+      SmallVector<Value> mine;
+      for (size_t i : llvm::seq(nest.outputs.size()))
+        mine.push_back(values[i * count + at]);
+      finish(state, row, column, vector, mine, s.lanes, maskOf(vector));
+    });
+    return;
+  }
+
+  SmallVector<Value> accumulators(count * nest.outputs.size());
+  for (auto [i, output] : llvm::enumerate(nest.outputs))
+    each([&, i = i, &output = output](int64_t row, int64_t column,
+                                      int64_t vector, size_t at) {
+      Value value;
+      if (s.vecReduces)
+        value = arith::ConstantOp::create(
+            b, loc, *arith::getNeutralElement(combinerOf(nest.main, i)));
+      else if (nest.initial[i])
+        value = nest.initial[i];
+      else
+        value = load(output, state.pointers[outputAt(i)],
+                     tileOffset(output, row, column, vector, s.lanes), s.lanes,
+                     maskOf(vector));
+      accumulators[i * count + at] = splat(b, loc, value, s.lanes);
+    });
+  SmallVector<Value> values = emitReductions(0, state, tile, accumulators);
+
+  if (!s.vecReduces) {
+    each([&](int64_t row, int64_t column, int64_t vector, size_t at) {
+      SmallVector<Value> mine;
+      for (size_t i : llvm::seq(nest.outputs.size()))
+        mine.push_back(values[i * count + at]);
+      finish(state, row, column, vector, mine, s.lanes, maskOf(vector));
+    });
+    return;
+  }
+  for (int64_t row : llvm::seq(tile.rows))
+    for (int64_t column : llvm::seq(tile.columns)) {
+      SmallVector<Value> mine;
+      for (auto [i, output] : llvm::enumerate(nest.outputs)) {
+        Operation *combiner = combinerOf(nest.main, i);
+        auto combine = [&](Value x, Value y) -> Value {
+          OperationState op(loc, combiner->getName(), {x, y}, {x.getType()},
+                            combiner->getAttrs());
+          op.propertiesAttr = combiner->getPropertiesAsAttribute();
+          return b.create(op)->getResult(0);
+        };
+        size_t first = i * count + (row * tile.columns + column) * tile.vectors;
+        Value total = values[first];
+        for (int64_t vector = 1; vector < tile.vectors; ++vector)
+          total = combine(total, values[first + vector]);
+        if (isa<VectorType>(total.getType()))
+          total = vector::ReductionOp::create(
+              b, loc, combiningKind(combiner), total,
+              isa<FloatType>(getElementTypeOrSelf(total.getType()))
+                  ? arith::FastMathFlags::reassoc
+                  : arith::FastMathFlags::none);
+        Value start = nest.initial[i];
+        if (!start)
+          start = load(output, state.pointers[outputAt(i)],
+                       tileOffset(output, row, column, 0, 1), 1, {});
+        mine.push_back(combine(start, total));
+      }
+      finish(state, row, column, 0, mine, 1, {});
+    }
+}
