@@ -376,16 +376,16 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
       sites.table.axisNames.push_back(name.str());
       sites.table.meshShape.push_back(size);
     }
-    SmallVector<CommunicationOpInterface> ops;
+    SmallVector<CommunicationOpInterface> ops, plans;
     SmallVector<DilateOp> dilates;
     module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op))
-        ops.push_back(communication);
+        (isa<RowPlanOp>(op) ? plans : ops).push_back(communication);
       else if (auto dilate = dyn_cast<DilateOp>(op))
         dilates.push_back(dilate);
     });
     // Plans last: what uses them asks what they are.
-    std::stable_partition(ops.begin(), ops.end(), [](CommunicationOpInterface op) { return !isa<RowPlanOp>(*op); });
+    llvm::append_range(ops, plans);
     for (CommunicationOpInterface op : ops)
       if (failed(lowerSite(op, sites)))
         return signalPassFailure();

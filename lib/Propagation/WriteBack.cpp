@@ -403,7 +403,7 @@ void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
   for (int64_t i : order)
     for (int64_t at = plan.from[i]; at >= 0; at = plan.from[at])
       ++depth[i];
-  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return depth[a] > depth[b]; });
+  llvm::sort(order, [&](int64_t a, int64_t b) { return std::pair(depth[b], a) < std::pair(depth[a], b); });
   for (int64_t i : order) {
     int64_t from = plan.from[i];
     if (from < 0)

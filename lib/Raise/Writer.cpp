@@ -143,9 +143,9 @@ Value Writer::write(PolyId poly, Type type) {
   SmallVector<const Monomial *> monomials;
   for (const Monomial &monomial : algebra.get(poly))
     monomials.push_back(&monomial);
-  llvm::stable_sort(monomials, [](const Monomial *a, const Monomial *b) {
+  llvm::sort(monomials, [](const Monomial *a, const Monomial *b) {
     auto rank = [](const Monomial *m) { return (m->coefficient < 0 ? 2 : 0) + (m->factors.empty() ? 1 : 0); };
-    return rank(a) < rank(b);
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
   });
   for (const Monomial *monomial : monomials) {
     if (!sum) {

@@ -374,8 +374,10 @@ FailureOr<int64_t> Planner::run() {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : planned)
     order.push_back(&buffer);
-  llvm::stable_sort(order,
-                    [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+  // Of equals the first in the program first: they stand in one vector.
+  llvm::sort(order, [](Buffer *a, Buffer *b) {
+    return std::pair(b->bytes, a) < std::pair(a->bytes, b);
+  });
   int64_t total = 0;
   SmallVector<Buffer *> placed; // by offset
   for (Buffer *buffer : order) {
