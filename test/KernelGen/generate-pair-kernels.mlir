@@ -84,3 +84,38 @@ func.func @two_steps(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref<50
   }
   return
 }
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+
+// So do steps on blocks of other sizes, wherever these lie; not those whose rows are longer, or lie crosswise.
+// CHECK-LABEL: func private @__shardc_pair_step_0(
+//  CHECK-SAME:   memref<?x3xf32, strided<[?, 1], offset: ?>>
+// CHECK-LABEL: func @three_blocks(
+//      CHECK:   call @__shardc_pair_step_0
+//      CHECK:   call @__shardc_pair_step_0
+//  CHECK-NOT:   call
+func.func @three_blocks(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref<?x3xf32, strided<[9, 1], offset: ?>>,
+                        %k2: memref<50x3xf32, strided<[1, 50]>>, %acc: memref<40xf32>) {
+  %zero = arith.constant 0 : index
+  %fifty = arith.constant 50 : index
+  spmd.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  spmd.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<?x3xf32, strided<[9, 1], offset: ?>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  spmd.pair_step sum ins(%q, %k2 : memref<40x3xf32>, memref<50x3xf32, strided<[1, 50]>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}

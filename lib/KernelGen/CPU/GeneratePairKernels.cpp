@@ -1,6 +1,7 @@
 //===- GeneratePairKernels.cpp - Loops for pair steps ---------------------===//
 //
-// Steps that are alike, as those of one ring are, share one function.
+// Steps that are alike, as those of one ring are, share one function, however large their
+// blocks are and wherever these lie: a kernel takes long to compile, and knows little more where sizes are known.
 //
 //===----------------------------------------------------------------------===//
 #include "PairKernels.h"
@@ -17,26 +18,73 @@ namespace shardc {
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// True if one function can do the work of both.
-static bool areAlike(spmd::PairStepOp a, spmd::PairStepOp c) {
-  if (a->getOperandTypes() != c->getOperandTypes() ||
-      a->getPropertiesAsAttribute() != c->getPropertiesAsAttribute())
+/// A type that values of both can be cast to: sizes, strides and offset are unknown where they differ. Null
+/// where one has neighbours in a dim and the other has not: what is read in one go has code of its own. Depth and
+/// feature (`map` says which dims these are) must be known.
+static Type meet(Type a, Type c, AffineMap map) {
+  if (a == c)
+    return a;
+  auto first = dyn_cast<MemRefType>(a), second = dyn_cast<MemRefType>(c);
+  if (!first || !second || first.getRank() != second.getRank() || first.getElementType() != second.getElementType() ||
+      first.getMemorySpace() != second.getMemorySpace())
+    return {};
+  auto [strides, offset] = first.getStridesAndOffset();
+  auto [otherStrides, otherOffset] = second.getStridesAndOffset();
+  SmallVector<int64_t> shape(first.getShape());
+  auto agree = [](int64_t &mine, int64_t other) {
+    if (mine != other)
+      mine = ShapedType::kDynamic;
+  };
+  for (auto [size, other, expr] : llvm::zip_equal(shape, second.getShape(), map.getResults())) {
+    agree(size, other);
+    if (ShapedType::isDynamic(size) && cast<AffineDimExpr>(expr).getPosition() + 2 >= map.getNumDims())
+      return {};
+  }
+  for (auto [stride, other] : llvm::zip_equal(strides, otherStrides)) {
+    if ((stride == 1) != (other == 1))
+      return {};
+    agree(stride, other);
+  }
+  agree(offset, otherOffset);
+  return MemRefType::get(shape, first.getElementType(), StridedLayoutAttr::get(a.getContext(), offset, strides), first.getMemorySpace());
+}
+
+/// Steps that one function can do, and the types of its arguments.
+namespace {
+struct Kind {
+  SmallVector<spmd::PairStepOp> steps;
+  SmallVector<Type> types;
+};
+} // namespace
+
+/// Adds `step` to `kind` if one function can do its work as well.
+static bool join(Kind &kind, spmd::PairStepOp step) {
+  spmd::PairStepOp first = kind.steps.front();
+  if (first->getNumOperands() != step->getNumOperands() || first->getPropertiesAsAttribute() != step->getPropertiesAsAttribute())
     return false;
-  for (auto [x, y] : llvm::zip(a->getRegions(), c->getRegions()))
-    if (!OperationEquivalence::isRegionEquivalentTo(
-            &x, &y, OperationEquivalence::IgnoreLocations))
+  for (auto [x, y] : llvm::zip(first->getRegions(), step->getRegions()))
+    if (!OperationEquivalence::isRegionEquivalentTo(&x, &y, OperationEquivalence::IgnoreLocations))
       return false;
+  SmallVector<Type> types;
+  int64_t number = 0;
+  for (auto [mine, other] : llvm::zip_equal(kind.types, step->getOperandTypes())) {
+    // Indices have no map.
+    types.push_back(meet(mine, other, first.getMap(isa<MemRefType>(mine) ? number++ : 0)));
+    if (!types.back())
+      return false;
+  }
+  kind.types = std::move(types);
+  kind.steps.push_back(step);
   return true;
 }
 
-/// One function for `steps`, which are alike, and a call in place of each.
-static void outline(ArrayRef<spmd::PairStepOp> steps, StringRef name,
-                    unsigned vectorBits) {
-  spmd::PairStepOp first = steps.front();
+/// One function for the steps of `kind`, and a call in place of each.
+static void outline(const Kind &kind, StringRef name, unsigned vectorBits) {
+  spmd::PairStepOp first = kind.steps.front();
   auto function = first->getParentOfType<func::FuncOp>();
   OpBuilder b(function);
   Location loc = first.getLoc();
-  SmallVector<Type> types(first->getOperandTypes());
+  SmallVector<Type> types(kind.types);
   types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
   auto callee = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
   callee.setPrivate();
@@ -46,10 +94,12 @@ static void outline(ArrayRef<spmd::PairStepOp> steps, StringRef name,
   b.setInsertionPointToStart(block);
   int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(), block->getArguments().back(), vectorBits);
   func::ReturnOp::create(b, loc);
-  for (spmd::PairStepOp step : steps) {
+  for (spmd::PairStepOp step : kind.steps) {
     b.setInsertionPoint(step);
     Value scratch = memref::AllocOp::create(b, step.getLoc(), MemRefType::get({bytes}, b.getI8Type()), ValueRange(), b.getI64IntegerAttr(64));
-    SmallVector<Value> operands(step->getOperands());
+    SmallVector<Value> operands;
+    for (auto [operand, type] : llvm::zip_equal(step->getOperands(), kind.types))
+      operands.push_back(operand.getType() == type ? operand : memref::CastOp::create(b, step.getLoc(), type, operand).getResult());
     operands.push_back(memref::CastOp::create(b, step.getLoc(), types.back(), scratch));
     func::CallOp::create(b, step.getLoc(), callee, operands);
     step.erase();
@@ -61,25 +111,24 @@ struct GeneratePairKernelsPass final
     : shardc::impl::GeneratePairKernelsPassBase<GeneratePairKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<SmallVector<spmd::PairStepOp>> kinds;
+    SmallVector<Kind, 0> kinds;
     bool failed = false;
     getOperation().walk([&](spmd::PairStepOp op) {
       failed |= mlir::failed(verifyPairStep(op));
-      for (auto &kind : kinds)
-        if (areAlike(kind.front(), op))
-          return kind.push_back(op);
-      kinds.push_back({op});
+      if (llvm::none_of(kinds, [&](Kind &kind) { return join(kind, op); }))
+        kinds.push_back({{op}, SmallVector<Type>(op->getOperandTypes())});
     });
     if (failed)
       return signalPassFailure();
     for (auto [number, kind] : llvm::enumerate(kinds)) {
-      if (kind.size() > 1) {
+      if (kind.steps.size() > 1) {
         outline(kind, ("__shardc_pair_step_" + Twine(number)).str(), vectorBits);
         continue;
       }
-      OpBuilder b(kind.front());
-      emitPairStep(b, kind.front(), kind.front()->getOperands(), {}, vectorBits);
-      kind.front().erase();
+      spmd::PairStepOp only = kind.steps.front();
+      OpBuilder b(only);
+      emitPairStep(b, only, only->getOperands(), {}, vectorBits);
+      only.erase();
     }
   }
 };
