@@ -1,6 +1,6 @@
 """Check the work and the bytes of causal attention on ranks: balance.test.py SHARD_OPT SHARD_RUN.
 
-H3 D64 f32. Which rank computes which pairs is read off the local program; what must travel is counted here from what ranks own and
+H3 D64 f32, forward, and with its gradient: dealt out by the op, or all along the program. Which rank computes which pairs is read off the local program; what must travel is counted here from what ranks own and
 compute: at N ranks, of 2N parts of the queries rank r has the r-th and the r-th from the end.
 """
 
@@ -32,6 +32,37 @@ func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
   return %o : !t
 }
 """.replace("SH", "spmd.sharding = #spmd.sharding<@mesh, [{}, {\"x\"}, {}]>")
+
+MASK = """ {
+  ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %2 = stablehlo.select %1, VALUE, %low : tensor<i1>, tensor<f32>
+    spmd.yield %2 : tensor<f32>
+  }"""
+GRADIENT = """
+spmd.mesh @mesh = <["x"=RANKS]>
+#q = affine_map<(h, q, k, d, e) -> (h, q, d)>
+#k = affine_map<(h, q, k, d, e) -> (h, k, d)>
+#v = affine_map<(h, q, k, d, e) -> (h, k, e)>
+#o = affine_map<(h, q, k, d, e) -> (h, q, e)>
+#r = affine_map<(h, q, k, d, e) -> (h, q)>
+!t = tensor<3xTOKENSx64xf32>
+!r = tensor<3xTOKENSxf32>
+func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}, %g: !t {SH}) -> (!t {SH}, !t {SH}, !t {SH}, !t {SH}) {
+  %o, %m, %l = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64WAY} scoreMASK : (!t, !t, !t) -> (!t, !r, !r)
+  %rows = stablehlo.broadcast_in_dim %l, dims = [0, 1] : (!r) -> !t
+  %part = stablehlo.divide %g, %rows : !t
+  %og = stablehlo.multiply %o, %part : !t
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [2] : (!t, tensor<f32>) -> !r
+  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %m, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band_upper = 0 : i64WAY} scoreMASK slope {
+  ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %ds : tensor<f32>
+  } : (!t, !t, !t, !r, !r, !t) -> (!t, !t, !t)
+  return %o, %dq, %dk, %dv : !t, !t, !t, !t
+}
+""".replace("MASK", MASK.replace("VALUE", "%raw"))
 
 Interval = tuple[int, int]
 
@@ -76,6 +107,59 @@ def pairs_of(text: str, owned: list[Interval]) -> list[int]:
     return pairs
 
 
+def moved_bytes(shard_run: str, model: Path) -> int:
+    """Return the bytes that leave ranks in a step."""
+    run = subprocess.run([shard_run, str(model), "--seed=1", "--report=json"], capture_output=True, text=True, check=True)
+    return sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
+
+
+def dealt_rows(tokens: int, ranks: int) -> int:
+    """Return how many tokens are not where they are dealt to."""
+    owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
+    return sum(size(part) - common(part, owned[rank]) for rank in range(ranks) for part in (parts[rank], parts[2 * ranks - 1 - rank]))
+
+
+def op_numbers(tokens: int, ranks: int) -> int:
+    """Return the numbers of one head that travel where each op deals out its own queries."""
+    owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
+    ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
+    keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
+    # Queries once for both ops; out, dout and dquery; the maximum there and back, the sum one way and delta the other. Keys
+    # and values for each op, and their gradients home.
+    return dealt_rows(tokens, ranks) * (4 * DEPTH + 4) + keys * 6 * DEPTH
+
+
+def program_numbers(tokens: int, ranks: int) -> int:
+    """Return the numbers of one head that travel where the whole program is dealt out."""
+    halves = [((end - begin + 1) // 2, (end - begin) // 2) for begin, end in cut(tokens, ranks)]
+    # Of the blocks of ranks before it a rank needs the part from the front alone.
+    keys = sum(front + (back if owner > rank else 0) for rank in range(ranks) for owner, (front, back) in enumerate(halves) if owner != rank)
+    starts = [sum(front for front, _ in halves[:i]) for i in range(ranks + 1)]
+    ends = [tokens - sum(back for _, back in halves[:i]) for i in range(ranks + 1)]
+    rows = 0
+    for rank, block in enumerate(cut(tokens, ranks)):
+        mine = [(starts[rank], starts[rank + 1]), (ends[rank + 1], ends[rank])]
+        rows += sum(size(part) - common(part, block) for part in mine)
+    # Four arguments and four results.
+    return rows * 8 * DEPTH + keys * 6 * DEPTH
+
+
+def check_gradient(shard_run: str, folder: str) -> bool:
+    """Compare the bytes of a step with its gradient with what they must be."""
+    model = Path(folder) / "gradient.mlir"
+    for order, way, count in (("", ', spmd.way = "zigzag"', op_numbers), (" order zigzag", "", program_numbers)):
+        sharding = 'spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"%s}, {}]>' % order
+        for ranks, tokens in ((4, 512), (3, 250)):
+            text = GRADIENT.replace("SH", sharding).replace("WAY", way).replace("RANKS", str(ranks)).replace("TOKENS", str(tokens))
+            model.write_text(text)
+            moved, expected = moved_bytes(shard_run, model), count(tokens, ranks) * HEADS * 4
+            if moved != expected:
+                print(f"gradient{order}: {ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")
+                return False
+            print(f"gradient{order}: {ranks} ranks, {tokens} tokens: {moved} bytes")
+    return True
+
+
 def main() -> int:
     shard_opt, shard_run = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
@@ -88,19 +172,17 @@ def main() -> int:
             if sum(pairs) != tokens * (tokens + 1) // 2 or max(pairs) > 1.1 * sum(pairs) / ranks:
                 print(f"{ranks} ranks compute {pairs} pairs of {tokens * (tokens + 1) // 2}")
                 return 1
-            run = subprocess.run([shard_run, str(model), "--seed=1", "--report=json"], capture_output=True, text=True, check=True)
-            rows = keys = 0
-            for rank in range(ranks):
-                front, back = parts[rank], parts[2 * ranks - 1 - rank]
-                rows += sum(size(part) - common(part, owned[rank]) for part in (front, back))
-                keys += back[1] - common((0, back[1]), owned[rank])
+            ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
+            keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
             # Queries there, results back; keys and values.
-            expected = (2 * rows + 2 * keys) * HEADS * DEPTH * 4
-            moved = sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
+            expected = (2 * dealt_rows(tokens, ranks) + 2 * keys) * HEADS * DEPTH * 4
+            moved = moved_bytes(shard_run, model)
             if moved != expected:
                 print(f"{ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")
                 return 1
             print(f"{ranks} ranks, {tokens} tokens: pairs {pairs}, {moved} bytes")
+        if not check_gradient(shard_run, folder):
+            return 1
     return 0
 
 
