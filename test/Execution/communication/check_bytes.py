@@ -1,6 +1,6 @@
 """Compare the bytes that shard-run reports with what hand-written communication would move.
 
-    check_bytes.py steps|windows SHARD_RUN
+    check_bytes.py steps|windows|products SHARD_RUN
 
 Bytes leave a rank and are summed over ranks; an all-reduce of n bytes over k ranks is 2 (k - 1) n, a gather with a result
 of n bytes, or a reduce-scatter of n bytes, (k - 1) n for each group. Exits with 1 and a line for each difference.
@@ -144,8 +144,21 @@ def check_windows(shard_run):
     return wrong
 
 
+def check_products(shard_run):
+    """products.mlir, block by block: each weight comes to each rank but its owner, each block of a sum from each rank but its own."""
+    weights, summed = (4096 * 256 + 256 * 2048) * FLOAT + 4096 * 256 * 2, 1024 * 1024 * FLOAT
+    wrong = []
+    for ranks, flags in ((4, []), (3, ["--mesh=x=3"]), (4, ["--sizes=1:0=1600,0,2496,0", "--sizes=2:1=0,700,648,700", "--sizes=4:0=0,2000,2000,96"])):
+        result = json.loads(subprocess.run([shard_run, str(Path(__file__).parent / "products.mlir"), "--seed=3", "--report=json", *flags],
+                                           capture_output=True, text=True, check=True).stdout)
+        found, expected = sum(site["bytes"] for site in result["communication"]), (ranks - 1) * (weights + summed)
+        if found != expected:
+            wrong.append(f"products on {ranks} {flags}: move {found} bytes, expected {expected}")
+    return wrong
+
+
 def main():
-    wrong = {"steps": check_steps, "windows": check_windows}[sys.argv[1]](sys.argv[2])
+    wrong = {"steps": check_steps, "windows": check_windows, "products": check_products}[sys.argv[1]](sys.argv[2])
     print("\n".join(wrong))
     return 1 if wrong else 0
 
