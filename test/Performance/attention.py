@@ -8,18 +8,12 @@ travelling in shard_map past an online softmax. JAX has as many virtual devices 
 scaled_dot_product_attention with two threads. All take turns; figures are medians of all steps of all rounds.
 """
 
-import argparse
-import json
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(Path(__file__).parent))
-from bench import time_steps  # noqa: E402
+import harness  # noqa: E402
 
 SHAPE = (1, 8, 4096, 64)
 SPEC = (None, None, "x", None)
@@ -67,42 +61,30 @@ def ring(mesh):
     return jax.shard_map(local, mesh=mesh, in_specs=(spec,) * 3, out_specs=spec)
 
 
-def program(case: str, mesh):
-    """Return the function of a case and its number of arguments and results."""
+def program(case: str, mesh) -> tuple:
+    """Return the program of a case (harness.py)."""
     import jax
 
     if case.startswith("ring"):
-        return ring(mesh), 3, 1
+        return ring(mesh), [(SHAPE, SPEC)] * 3, SPEC
     f = attention(case.startswith("causal"))
     if not case.endswith("backward"):
-        return f, 3, 1
+        return f, [(SHAPE, SPEC)] * 3, SPEC
 
     def both(q, k, v, g):
         out, pull = jax.vjp(f, q, k, v)
         return out, *pull(g)
 
-    return both, 4, 4
+    return both, [(SHAPE, SPEC)] * 4, [SPEC] * 4
 
 
-def run_jax(case: str, ranks: int, steps: int) -> list[float]:
-    """Time JAX; returns milliseconds."""
-    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={ranks}"
-    import jax
-    import numpy as np
-    from jax.sharding import NamedSharding, PartitionSpec
-
-    mesh = jax.make_mesh((ranks,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-    f, inputs, outputs = program(case, mesh)
-    sharding = NamedSharding(mesh, PartitionSpec(*SPEC))
-    rng = np.random.default_rng(0)
-    values = [jax.device_put(rng.normal(size=SHAPE).astype(np.float32), sharding) for _ in range(inputs)]
-    out = sharding if outputs == 1 else (sharding,) * outputs
-    compiled = jax.jit(f, out_shardings=out).lower(*values).compile()
-    return time_steps(lambda: jax.block_until_ready(compiled(*values)), steps)
+def run_jax(case: str, ranks: str, steps: str) -> dict:
+    """Time JAX."""
+    return harness.time_jax(lambda mesh: program(case, mesh), int(ranks), int(steps))
 
 
-def run_torch(case: str, steps: int) -> list[float]:
-    """Time PyTorch with two threads; returns milliseconds."""
+def run_torch(case: str, steps: str) -> dict:
+    """Time PyTorch with two threads."""
     import torch
 
     torch.set_num_threads(2)
@@ -116,59 +98,34 @@ def run_torch(case: str, steps: int) -> list[float]:
         if backward:
             torch.autograd.grad(out, (q, k, v), gradient)
 
-    return time_steps(step, steps)
+    return harness.time_steps(step, int(steps))
 
 
 def export(case: str, ranks: int, path: Path) -> None:
     """Write the case as StableHLO with its shardings."""
-    import jax
-    import jax.numpy as jnp
-    from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
-
-    mesh = AbstractMesh((ranks,), ("x",))
-    f, inputs, outputs = program(case, mesh)
-    sharding = NamedSharding(mesh, PartitionSpec(*SPEC))
-    shapes = [jax.ShapeDtypeStruct(SHAPE, jnp.float32, sharding=sharding)] * inputs
-    out = sharding if outputs == 1 else (sharding,) * outputs
-    path.write_text(jax.jit(f, out_shardings=out).trace(*shapes).lower(lowering_platforms=("cpu",)).as_text())
-
-
-def child(*arguments: str) -> float:
-    """Run one peer in a process of its own; returns its median milliseconds."""
-    run = subprocess.run([sys.executable, __file__, "--child", *arguments], capture_output=True, text=True, check=True)
-    return statistics.median(json.loads(run.stdout.splitlines()[-1]))
+    harness.export(lambda mesh: program(case, mesh), ranks, path)
 
 
 def compare(shard_run: str, case: str, ranks: int, rounds: int, steps: int) -> dict:
-    """Return the medians of one case: milliseconds by runner, and shardc's report."""
-    times: dict[str, list[float]] = {"shardc": [], "jax": [], "torch": []}
-    report: dict = {}
+    """Return the medians of one case: milliseconds by runner, and bytes that a rank holds at most."""
+    reports = []
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "attention.mlir"
         export(case, ranks, model)
-        for _ in range(rounds):
-            run = subprocess.run([shard_run, str(model), "--seed=1", f"--repeat={steps}", "--report=json"],
-                                 capture_output=True, text=True)
-            if run.returncode != 0:
-                sys.exit(f"attention: shard-run failed on {case} at {ranks} ranks:\n{run.stderr}")
-            report = json.loads(run.stdout)
-            times["shardc"].append(report["ms_per_step"])
-            times["jax"].append(child("jax", case, str(ranks), str(steps)))
-            times["torch"].append(child("torch", case, str(ranks), str(steps)))
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    return {**medians, "compile_ms": report["compile_ms"], "peak": max(report["peak_bytes"])}
+
+        def shardc() -> float:
+            reports.append(harness.run_shardc(shard_run, model, steps))
+            return reports[-1]["ms_per_step"]
+
+        medians = harness.in_turns(rounds, {"shardc": shardc, "jax": lambda: harness.ask("jax", case, ranks, steps)["ms"],
+                                            "torch": lambda: harness.ask("torch", case, steps)["ms"]})
+    return {**medians, "peak": max(reports[-1]["peak_bytes"])}
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        runner, case, ranks, steps = sys.argv[2:]
-        times = run_jax(case, int(ranks), int(steps)) if runner == "jax" else run_torch(case, int(steps))
-        print(json.dumps(times))
+    if harness.answer({"jax": run_jax, "torch": run_torch}):
         return 0
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shard-run", default=str(ROOT / "build" / "bin" / "shard-run"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=5)
+    parser = harness.parser(__doc__, steps=5, rounds=3)
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("cases", nargs="*", metavar="CASE", default=CASES[:2], help=", ".join(CASES))
     options = parser.parse_args()

@@ -14,10 +14,7 @@ B1 H8 D64 f32, queries, keys and values cut along the sequence. One line for eac
     peak     MB that a rank holds at most
 """
 
-import argparse
-import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,16 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import attention  # noqa: E402
-
-
-def run(shard_run: str, artifact: Path, steps: int) -> tuple[dict, float]:
-    """Return the report of a run and its processor seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([shard_run, str(artifact), "--seed=1", f"--repeat={steps}", "--report=json"], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"attention_scaling: shard-run failed:\n{done.stderr}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+import harness  # noqa: E402
 
 
 def measure(shard_run: str, case: str, tokens: int, ranks: int, steps: int) -> dict:
@@ -45,21 +33,17 @@ def measure(shard_run: str, case: str, tokens: int, ranks: int, steps: int) -> d
         attention.export(case, ranks, model)
         translate = Path(shard_run).parent / "shard-translate"
         subprocess.run([str(translate), str(model), "-o", str(artifact)], check=True)
-        # The difference leaves the start out.
-        _, few = run(shard_run, artifact, 2)
-        report, many = run(shard_run, artifact, 2 + steps)
+        report = harness.step_of_shardc(shard_run, artifact, steps)
     sites = report["communication"]
     spent = sum(site["ms"] for site in sites)
     # A site's time is what hidden leaves of it.
     would = sum(site["ms"] / max(1e-9, 1 - site["hidden"]) for site in sites)
-    return {"ms": report["ms_per_step"], "cpu": (many - few) / steps * 1e3, "bytes": sum(site["bytes"] for site in sites) / ranks,
+    return {"ms": report["ms_per_step"], "cpu": report["cpu"], "bytes": sum(site["bytes"] for site in sites) / ranks,
             "hidden": 1 - spent / would if would else 0.0, "peak": max(report["peak_bytes"])}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shard-run", default=str(attention.ROOT / "build" / "bin" / "shard-run"))
-    parser.add_argument("--steps", type=int, default=5)
+    parser = harness.parser(__doc__, steps=5)
     parser.add_argument("--tokens", default="4096,8192,16384")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--causal", action="store_true")

@@ -8,18 +8,15 @@ JAX has as many virtual CPU devices as there are ranks; all have the same cores.
 alone, torch where it can be imported); prints what it leaves out.
 """
 
-import argparse
-import json
-import os
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "python" / "examples"))
+sys.path.insert(0, str(Path(__file__).parent))
+import harness  # noqa: E402
+
+sys.path.insert(0, str(harness.ROOT / "python" / "examples"))
 
 
 # --- programs, as JAX functions -------------------------------------------------------------------------------------
@@ -97,110 +94,55 @@ def wave3d():
 PROGRAMS = {"conv_halo": conv_halo, "unet2d": unet2d, "shallow_water": shallow_water, "wave3d": wave3d}
 
 
-def result_shardings(mesh, out):
-    """Return the sharding of the result, or of each where `out` is a list of specs."""
-    from jax.sharding import NamedSharding, PartitionSpec
-
-    if isinstance(out, list):
-        return tuple(NamedSharding(mesh, PartitionSpec(*spec)) for spec in out)
-    return NamedSharding(mesh, PartitionSpec(*out))
+# --- runners --------------------------------------------------------------------------------------------------------
 
 
-# --- runners, each in a process of its own: print a JSON list of milliseconds ---------------------------------------
+def run_jax(program: str, ranks: str, steps: str) -> dict:
+    """Time JAX."""
+    return harness.time_jax(lambda _: PROGRAMS[program](), int(ranks), int(steps))
 
 
-def time_steps(step, steps: int) -> list[float]:
-    import time
-
-    for _ in range(3):
-        step()
-    times = []
-    for _ in range(steps):
-        begin = time.perf_counter()
-        step()
-        times.append(1e3 * (time.perf_counter() - begin))
-    return times
-
-
-def run_jax(program: str, ranks: int, steps: int) -> list[float]:
-    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={ranks}"
-    import jax
-    import numpy as np
-    from jax.sharding import NamedSharding, PartitionSpec
-
-    f, arguments, out = PROGRAMS[program]()
-    mesh = jax.make_mesh((ranks,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-    rng = np.random.default_rng(0)
-    values = [jax.device_put(rng.normal(size=shape).astype(np.float32), NamedSharding(mesh, PartitionSpec(*spec)))
-              for shape, spec in arguments]
-    compiled = jax.jit(f, out_shardings=result_shardings(mesh, out)).lower(*values).compile()
-    return time_steps(lambda: jax.block_until_ready(compiled(*values)), steps)
-
-
-def run_torch(program: str, steps: int) -> list[float]:
+def run_torch(steps: str) -> dict:
+    """Time the convolution in PyTorch."""
     import torch
 
-    assert program == "conv_halo"
     image, w, bias = torch.randn(1, 8, 1024, 1024), torch.randn(8, 8, 3, 3), torch.randn(8)
     with torch.inference_mode():
-        return time_steps(lambda: torch.nn.functional.conv2d(image, w, bias, padding=1), steps)
+        return harness.time_steps(lambda: torch.nn.functional.conv2d(image, w, bias, padding=1), int(steps))
 
 
-def export(program: str, ranks: int, path: Path) -> None:
-    import jax
-    import jax.numpy as jnp
-    from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
-
-    f, arguments, out = PROGRAMS[program]()
-    mesh = AbstractMesh((ranks,), ("x",))
-    shapes = [jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, PartitionSpec(*spec)))
-              for shape, spec in arguments]
-    lowered = jax.jit(f, out_shardings=result_shardings(mesh, out)).trace(*shapes)
-    path.write_text(lowered.lower(lowering_platforms=("cpu",)).as_text())
-
-
-# --- the comparison -------------------------------------------------------------------------------------------------
-
-
-def child(*arguments: str) -> list[float]:
-    run = subprocess.run([sys.executable, __file__, "--child", *arguments], capture_output=True, text=True, check=True)
-    return json.loads(run.stdout.splitlines()[-1])
+def has_torch() -> bool:
+    """Return whether PyTorch can be asked."""
+    try:
+        harness.ask("torch", 1)
+    except subprocess.CalledProcessError:
+        return False
+    return True
 
 
 def compare(shard_run: str, program: str, ranks: int, rounds: int, steps: int) -> dict:
+    """Return the medians of one case: milliseconds by runner, and the longest compilation."""
+    compile_ms = []
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / f"{program}.mlir"
-        export(program, ranks, model)
-        times: dict[str, list[float]] = {"shardc": [], "jax": [], "torch": []}
-        compile_ms = 0.0
-        for _ in range(rounds):
-            run = subprocess.run([shard_run, str(model), "--seed=1", f"--repeat={steps}", "--report=json"],
-                                 capture_output=True, text=True)
-            if run.returncode != 0:
-                sys.exit(f"bench: shard-run failed on {program} at {ranks} ranks:\n{run.stderr}")
-            report = json.loads(run.stdout)
-            times["shardc"].append(report["ms_per_step"])
-            compile_ms = max(compile_ms, report["compile_ms"])
-            times["jax"].append(statistics.median(child("jax", program, str(ranks), str(steps))))
-            if program == "conv_halo" and times["torch"] is not None:
-                try:
-                    times["torch"].append(statistics.median(child("torch", program, str(steps))))
-                except subprocess.CalledProcessError:
-                    times["torch"] = []
-        row = {name: statistics.median(values) for name, values in times.items() if values}
-        return {"program": program, "ranks": ranks, "compile_ms": compile_ms, **row}
+        harness.export(lambda _: PROGRAMS[program](), ranks, model)
+
+        def shardc() -> float:
+            report = harness.run_shardc(shard_run, model, steps)
+            compile_ms.append(report["compile_ms"])
+            return report["ms_per_step"]
+
+        runners = {"shardc": shardc, "jax": lambda: harness.ask("jax", program, ranks, steps)["ms"]}
+        if program == "conv_halo" and has_torch():
+            runners["torch"] = lambda: harness.ask("torch", steps)["ms"]
+        medians = harness.in_turns(rounds, runners)
+    return {**medians, "compile_ms": max(compile_ms)}
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        kind, program, *rest = sys.argv[2:]
-        times = run_jax(program, int(rest[0]), int(rest[1])) if kind == "jax" else run_torch(program, int(rest[0]))
-        print(json.dumps(times))
+    if harness.answer({"jax": run_jax, "torch": run_torch}):
         return 0
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shard-run", default="shard-run")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=20)
+    parser = harness.parser(__doc__, steps=20, rounds=3)
     parser.add_argument("cases", nargs="*", help="PROGRAM:RANKS; default: all")
     options = parser.parse_args()
     cases = options.cases or [f"{program}:{ranks}" for program in PROGRAMS for ranks in (1, 2, 4)]
