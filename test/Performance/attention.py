@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import harness  # noqa: E402
+import harness
 
 SHAPE = (1, 8, 4096, 64)
 SPEC = (None, None, "x", None)

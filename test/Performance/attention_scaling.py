@@ -21,8 +21,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import attention  # noqa: E402
-import harness  # noqa: E402
+import attention
+import harness
 
 
 def measure(shard_run: str, case: str, tokens: int, ranks: int, steps: int) -> dict:

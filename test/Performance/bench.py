@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import harness  # noqa: E402
+import harness
 
 sys.path.insert(0, str(harness.ROOT / "python" / "examples"))
 

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import harness  # noqa: E402
+import harness
 
 POINTS, QUERIES, NEIGHBOURS = 32768, 8192, 8
 
@@ -55,6 +55,27 @@ def run_jax(case: str, ranks: str, steps: str) -> dict:
     return harness.time_jax(lambda _: program(case), int(ranks), int(steps))
 
 
+def compare(shard_run: str, case: str, ranks: int, rounds: int, steps: int) -> dict:
+    """Return the medians of one case: milliseconds by runner, and processor milliseconds as `cpu` by runner."""
+    cpu: dict[str, list[float]] = {"shardc": [], "jax": []}
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.mlir"
+        harness.export(lambda _: program(case), ranks, model)
+
+        def shardc() -> float:
+            report = harness.step_of_shardc(shard_run, model, steps)
+            cpu["shardc"].append(report["cpu"])
+            return report["ms_per_step"]
+
+        def jax() -> float:
+            found = harness.ask("jax", case, ranks, steps)
+            cpu["jax"].append(found["cpu"])
+            return found["ms"]
+
+        medians = harness.in_turns(rounds, {"shardc": shardc, "jax": jax})
+    return {**medians, "cpu": {name: statistics.median(values) for name, values in cpu.items()}}
+
+
 def main() -> int:
     if harness.answer({"jax": run_jax}):
         return 0
@@ -65,25 +86,9 @@ def main() -> int:
     print(f"{'case':10}{'ranks':>6}{'shardc':>10}{'jax':>10}{'jax/us':>8}{'cpu':>10}{'jax cpu':>10}")
     for case in options.cases:
         for ranks in map(int, options.ranks.split(",")):
-            cpu: dict[str, list[float]] = {"shardc": [], "jax": []}
-            with tempfile.TemporaryDirectory() as folder:
-                model = Path(folder) / "model.mlir"
-                harness.export(lambda _: program(case), ranks, model)
-
-                def shardc() -> float:
-                    report = harness.step_of_shardc(options.shard_run, model, options.steps)
-                    cpu["shardc"].append(report["cpu"])
-                    return report["ms_per_step"]
-
-                def jax() -> float:
-                    found = harness.ask("jax", case, ranks, options.steps)
-                    cpu["jax"].append(found["cpu"])
-                    return found["ms"]
-
-                ms = harness.in_turns(options.rounds, {"shardc": shardc, "jax": jax})
-            print(f"{case:10}{ranks:6}{ms['shardc']:10.1f}{ms['jax']:10.1f}{ms['jax'] / ms['shardc']:8.2f}"
-                  f"{statistics.median(cpu['shardc']):10.1f}{statistics.median(cpu['jax']):10.1f}",
-                  flush=True)
+            row = compare(options.shard_run, case, ranks, options.rounds, options.steps)
+            print(f"{case:10}{ranks:6}{row['shardc']:10.1f}{row['jax']:10.1f}{row['jax'] / row['shardc']:8.2f}"
+                  f"{row['cpu']['shardc']:10.1f}{row['cpu']['jax']:10.1f}", flush=True)
     return 0
 
 
