@@ -146,10 +146,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-static LogicalResult emitFile(ModuleOp module, StringRef arch,
-                              llvm::raw_pwrite_stream &out,
-                              llvm::CodeGenFileType type,
-                              bool optimized = true) {
+/// Calls `write` on the module's code for `arch`, and on what makes machine
+/// code of it.
+static LogicalResult
+compile(ModuleOp module, StringRef arch, bool optimized,
+        llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
+            write) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
   if (!machine)
     return failure();
@@ -161,14 +163,25 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
     optimize(*ir, *machine);
   else
     machine->setOptLevel(llvm::CodeGenOptLevel::None);
-  llvm::legacy::PassManager passes;
-  passes.add(llvm::createTargetTransformInfoWrapperPass(
-      machine->getTargetIRAnalysis()));
-  if (machine->addPassesToEmitFile(passes, out, nullptr, type))
-    return module.emitError(
-        "this CPU's code generator cannot emit such a file");
-  passes.run(*ir);
-  return success();
+  return write(*ir, *machine);
+}
+
+static LogicalResult emitFile(ModuleOp module, StringRef arch,
+                              llvm::raw_pwrite_stream &out,
+                              llvm::CodeGenFileType type,
+                              bool optimized = true) {
+  return compile(
+      module, arch, optimized,
+      [&](llvm::Module &ir, llvm::TargetMachine &machine) -> LogicalResult {
+        llvm::legacy::PassManager passes;
+        passes.add(llvm::createTargetTransformInfoWrapperPass(
+            machine.getTargetIRAnalysis()));
+        if (machine.addPassesToEmitFile(passes, out, nullptr, type))
+          return module.emitError(
+              "this CPU's code generator cannot emit such a file");
+        passes.run(ir);
+        return success();
+      });
 }
 
 LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
@@ -184,17 +197,11 @@ LogicalResult emitAssembly(ModuleOp module, StringRef arch,
 
 LogicalResult emitLLVMIR(ModuleOp module, StringRef arch,
                          llvm::raw_ostream &out, bool optimized) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, arch);
-  if (!machine)
-    return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
-  if (!ir)
-    return failure();
-  if (optimized)
-    optimize(*ir, *machine);
-  ir->print(out, nullptr);
-  return success();
+  return compile(module, arch, optimized,
+                 [&](llvm::Module &ir, llvm::TargetMachine &) {
+                   ir.print(out, nullptr);
+                   return success();
+                 });
 }
 
 void registerObjectFileDialects(DialectRegistry &registry) {

@@ -266,16 +266,16 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
   auto maskOf = [&](int64_t vector) {
     return vector + 1 == tile.vectors ? tile.mask : Value();
   };
-  if (!nest.reduces()) {
-    SmallVector<Value> values = emitStep(state, tile, {});
+  auto finishEach = [&](ArrayRef<Value> values) {
     each([&](int64_t row, int64_t column, int64_t vector, size_t at) {
       SmallVector<Value> mine;
       for (size_t i : llvm::seq(nest.outputs.size()))
         mine.push_back(values[i * count + at]);
       finish(state, row, column, vector, mine, s.lanes, maskOf(vector));
     });
-    return;
-  }
+  };
+  if (!nest.reduces())
+    return finishEach(emitStep(state, tile, {}));
 
   SmallVector<Value> accumulators(count * nest.outputs.size());
   for (auto [i, output] : llvm::enumerate(nest.outputs))
@@ -295,15 +295,8 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
     });
   SmallVector<Value> values = emitReductions(0, state, tile, accumulators);
 
-  if (!s.vecReduces) {
-    each([&](int64_t row, int64_t column, int64_t vector, size_t at) {
-      SmallVector<Value> mine;
-      for (size_t i : llvm::seq(nest.outputs.size()))
-        mine.push_back(values[i * count + at]);
-      finish(state, row, column, vector, mine, s.lanes, maskOf(vector));
-    });
-    return;
-  }
+  if (!s.vecReduces)
+    return finishEach(values);
   for (int64_t row : llvm::seq(tile.rows))
     for (int64_t column : llvm::seq(tile.columns)) {
       SmallVector<Value> mine;
