@@ -1,0 +1,51 @@
+//===- Launch.h - Which process of a job this is ----------------*- C++ -*-===//
+//
+// What torchrun, mpirun (Open MPI, MPICH, Intel MPI) and srun tell each process
+// through its environment. Where a launcher does not say where rank 0 is, that
+// follows from the rest: the first host of srun's list, this host if all ranks
+// are on it; and a port from the job's token.
+//
+// | launcher        | rank, ranks, rank on its host | job |
+// |---|---|---|
+// | torchrun        | RANK, WORLD_SIZE, LOCAL_RANK | TORCHELASTIC_RUN_ID |
+// | Open MPI        | OMPI_COMM_WORLD_RANK, …_SIZE, …_LOCAL_RANK |
+// PMIX_NAMESPACE, OMPI_MCA_ess_base_jobid | | MPICH, Intel    | PMI_RANK,
+// PMI_SIZE, MPI_LOCALRANKID | PMI_JOBID, PMI_KVS | | srun            |
+// SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID | SLURM_JOB_ID, SLURM_STEP_ID |
+//
+// MASTER_ADDR and MASTER_PORT say where rank 0 is, whatever the launcher;
+// SHARDRT_JOB_TOKEN which job it is.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_COMM_BOOTSTRAP_LAUNCH_H
+#define SHARDRT_COMM_BOOTSTRAP_LAUNCH_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace shardrt {
+
+struct Launch {
+  std::string launcher; ///< "torchrun", …; empty: there is one process
+  int64_t rank = 0;
+  int64_t size = 1;
+  int64_t localRank = 0; ///< among those of its host
+  std::string host;      ///< where rank 0 is
+  int64_t port = 0;
+  std::string token; ///< what processes of this job have in common
+};
+
+/// Looks up a variable of the environment; NULL if it is not set.
+using Variables = std::function<const char *(const char *)>;
+
+/// Reads `launch`; an empty string, or what is missing or makes no sense, and
+/// what to set.
+std::string readLaunch(const Variables &variables, Launch &launch);
+
+/// The first name of a list as srun writes it: `node[03-07,9],other` is node03.
+std::string firstHost(const std::string &list);
+
+} // namespace shardrt
+
+#endif // SHARDRT_COMM_BOOTSTRAP_LAUNCH_H
