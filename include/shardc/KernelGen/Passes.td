@@ -183,4 +183,26 @@ def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp
                            "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
 }
 
+def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
+  let summary = "Give loop nests of a long function functions of their own, one for all that are alike.";
+  let description = [{
+    Before: loops on buffers in `@main`. After, if `@main` has at least `least-ops` ops: each outermost loop that only computes and accesses memory
+    is a call of a private function of what it reads from outside, its constants with it; loops that differ in nothing but what they are given
+    call the same one. LLVM takes quadratic time for long functions, and layers of a network are alike.
+    ```mlir
+    scf.for %i = %c0 to %c32 step %c1 {
+      memref.store %x, %buffer[%i] : memref<32xf32>
+    }
+    // becomes
+    call @__shardc_loop_0(%x, %buffer) : (f32, memref<32xf32>) -> ()
+    ```
+  }];
+  let options = [
+    Option<"leastOps", "least-ops", "int64_t", /*default=*/"5000",
+           "Leaves shorter functions alone.">,
+    Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+           "Name of the function whose loops these are.">];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect"];
+}
+
 #endif // SHARDC_KERNELGEN_PASSES_TD

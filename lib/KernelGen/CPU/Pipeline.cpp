@@ -117,8 +117,12 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  if (options.optimize)
+  if (options.optimize) {
+    OutlineLoopsPassOptions outline;
+    outline.entry = options.entry;
+    pm.addPass(createOutlineLoopsPass(outline));
     pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
+  }
 }
 
 void buildCpuToLLVMPipeline(OpPassManager &pm,

@@ -1,0 +1,101 @@
+// RUN: shard-opt %s --spmd-outline-loops=least-ops=0 --allow-unregistered-dialect --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-outline-loops --allow-unregistered-dialect --split-input-file | FileCheck %s --check-prefix=SHORT
+// SHORT-NOT: @__shardc_loop
+
+// Layers that are alike call one function; constants go along, other values are given.
+// CHECK-LABEL: func.func private @__shardc_loop_0(
+//  CHECK-SAME:   %[[X:.*]]: f32, %[[BUFFER:.*]]: memref<32xf32>) attributes {{{.*}}passthrough = ["noinline"]
+//   CHECK-DAG:   %[[C32:.*]] = arith.constant 32 : index
+//       CHECK:   scf.for %[[I:.*]] = %{{.*}} to %[[C32]] step
+//       CHECK:     memref.store %[[X]], %[[BUFFER]][%[[I]]]
+//       CHECK:   return
+// CHECK-LABEL: func.func @main(
+//  CHECK-SAME:   %[[A:.*]]: memref<32xf32>, %[[B:.*]]: memref<32xf32>, %[[Y:.*]]: f32, %[[Z:.*]]: f32)
+//       CHECK:   call @__shardc_loop_0(%[[Y]], %[[A]])
+//  CHECK-NEXT:   call @__shardc_loop_0(%[[Z]], %[[B]])
+//  CHECK-NEXT:   return
+func.func @main(%a: memref<32xf32>, %b: memref<32xf32>, %y: f32, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %c32 step %c1 {
+    memref.store %y, %a[%i] : memref<32xf32>
+  }
+  scf.for %i = %c0 to %c32 step %c1 {
+    memref.store %z, %b[%i] : memref<32xf32>
+  }
+  return
+}
+
+// -----
+
+// Another bound, or another value stored, is another function.
+// CHECK: func.func private @__shardc_loop_0(
+// CHECK: func.func private @__shardc_loop_1(
+// CHECK: func.func private @__shardc_loop_2(
+// CHECK: func.func @main(
+func.func @main(%a: memref<32xf32>, %y: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c32 step %c1 {
+    memref.store %y, %a[%i] : memref<32xf32>
+  }
+  scf.for %i = %c0 to %c16 step %c1 {
+    memref.store %y, %a[%i] : memref<32xf32>
+  }
+  scf.for %i = %c0 to %c32 step %c1 {
+    memref.store %one, %a[%i] : memref<32xf32>
+  }
+  return
+}
+
+// -----
+
+// What a loop yields comes back; a loop that asks the runtime stays, and what it holds goes.
+// CHECK: func.func private @__shardc_loop_0(%{{.*}}: memref<32xf32>) -> f32
+// CHECK: func.func private @__shardc_loop_1(
+// CHECK: func.func @main(
+// CHECK:   %[[SUM:.*]] = call @__shardc_loop_0(
+// CHECK:   scf.for
+// CHECK:     call @__shardc_loop_1(
+// CHECK:     "test.something"(%[[SUM]])
+// CHECK: return
+func.func @main(%a: memref<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant 0.0 : f32
+  %sum = scf.for %i = %c0 to %c32 step %c1 iter_args(%so_far = %zero) -> f32 {
+    %x = memref.load %a[%i] : memref<32xf32>
+    %next = arith.addf %so_far, %x : f32
+    scf.yield %next : f32
+  }
+  scf.for %step = %c0 to %c32 step %c1 {
+    scf.for %i = %c0 to %c32 step %c1 {
+      memref.store %sum, %a[%i] : memref<32xf32>
+    }
+    "test.something"(%sum) : (f32) -> ()
+  }
+  return
+}
+
+// -----
+
+// Vectors stay in registers.
+// CHECK-NOT: func.func private
+// CHECK: func.func @main(
+func.func @main(%a: memref<32xf32>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %sum = scf.for %i = %c0 to %c32 step %c16 iter_args(%so_far = %zero) -> vector<16xf32> {
+    %x = vector.load %a[%i] : memref<32xf32>, vector<16xf32>
+    %next = arith.addf %so_far, %x : vector<16xf32>
+    scf.yield %next : vector<16xf32>
+  }
+  return %sum : vector<16xf32>
+}
