@@ -14,7 +14,7 @@ const int64_t shardc_sites[] = {
     0x5345544953445253, 3, 20, 1, 1, 2, 0, 8, 2, 2, 16, 1, -1, 13, 0, 1, 0, 0, 0, 0,
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
-const char shardc_metadata[] = "{\"version\": 1}";
+const char shardc_metadata[] = "{\"version\": 1, \"arch\": \"native;cuda:sm_100a,sm_103a\"}";
 
 const int64_t shardc_kernel_table[] = {1, 1, 32};
 const char shardc_kernel_names[] = "twice\0double.py:7\0";

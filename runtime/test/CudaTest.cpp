@@ -112,10 +112,9 @@ TEST_F(Cuda, ImageForOtherGpus) {
   EXPECT_EQ(create(), SHARDRT_ARTIFACT);
   EXPECT_STREQ(error,
                "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
-               "cannot load the "
-               "program's kernels, which are for other GPUs or a newer driver: "
-               "CUDA_ERROR_NO_BINARY_FOR_GPU; compile it with --arch=sm_90\n"
-               "no image for this GPU");
+               "cannot load the program's kernels, which are for sm_100a, "
+               "sm_103a: CUDA_ERROR_NO_BINARY_FOR_GPU; compile it with "
+               "--arch=sm_90\nno image for this GPU");
 }
 
 TEST_F(Cuda, OutOfMemory) {
@@ -124,7 +123,10 @@ TEST_F(Cuda, OutOfMemory) {
   EXPECT_EQ(run(), SHARDRT_MEMORY);
   std::string said = shardrt_world_error(world);
   EXPECT_NE(said.find("cannot get 400 bytes for "), std::string::npos) << said;
-  EXPECT_NE(said.find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos) << said;
+  EXPECT_NE(said.find("getting 400 bytes, where "), std::string::npos) << said;
+  EXPECT_NE(said.find(" of 1000 are free, failed: CUDA_ERROR_OUT_OF_MEMORY"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(Cuda, AFaultNamesTheKernelAndItsLine) {
@@ -219,6 +221,59 @@ TEST(CudaDirect, WorkIsOrderedByMarks) {
       EXPECT_EQ(status, SHARDRT_OK)
           << world.error() << ", in place: " << inPlace;
     }
+}
+
+/// A world of one rank with the kernel 'write' and `image`.
+std::unique_ptr<TestWorld> worldOf(const void *image, int64_t bytes) {
+  auto code = deviceFor(Way::CudaDirect);
+  code->kernels = {{1, "write", "model.py:12"}};
+  code->image = image;
+  code->imageBytes = bytes;
+  return std::make_unique<TestWorld>(makeTable({}, {}), 0, 60'000, 0, false,
+                                     Way::CudaDirect, std::move(code));
+}
+
+TEST(CudaErrors, OutOfMemoryNamesWhatWasBefore) {
+  static const fake_kernel image[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  auto world = worldOf(image, sizeof(image));
+  int status = world->run([](shardrt_context *ctx) -> int {
+    void *buffer = shardrt_alloc(ctx, 64);
+    int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 0};
+    if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
+      return s;
+    return shardrt_alloc(ctx, 1'000'000'000) ? SHARDRT_OK : SHARDRT_MEMORY;
+  });
+  EXPECT_EQ(status, SHARDRT_MEMORY);
+  EXPECT_EQ(
+      world->error(),
+      "rank 0: cannot get 1000000000 bytes for a buffer: CUDA device 'fake "
+      "0': getting 1000000000 bytes, where 99999936 of 100000000 are free, "
+      "failed: CUDA_ERROR_OUT_OF_MEMORY (last launch: kernel 'write' "
+      "(model.py:12))");
+}
+
+TEST(CudaErrors, PtxThatIsTooNewNamesBothVersions) {
+  static const char ptx[] = "//\n.version 8.6\n.target sm_100a\n";
+  Setting refuse("FAKE_CUDA_REFUSE", "222");
+  setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
+  TestWorld host(makeTable({}, {}));
+  auto code = std::make_unique<DeviceCode>();
+  code->image = ptx;
+  code->imageBytes = sizeof(ptx);
+  const_cast<Program &>(*host.program->program).device = std::move(code);
+  shardrt_world *none = nullptr;
+  char error[512] = "";
+  EXPECT_EQ(
+      shardrt_world_create(host.program, nullptr, &none, error, sizeof(error)),
+      SHARDRT_ARTIFACT);
+  EXPECT_STREQ(
+      error,
+      "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
+      "cannot load the program's kernels, which are PTX 8.6, which "
+      "drivers of CUDA 12.7 and later know: "
+      "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; update the driver, or compile "
+      "it where ptxas is, with --arch=sm_90\nno image for this GPU");
 }
 
 TEST_F(Cuda, DevicesThatDoNotReachOneAnother) {

@@ -122,6 +122,7 @@ int cuGetErrorName(int error, const char **name) {
   *name = error == MEMORY       ? "CUDA_ERROR_OUT_OF_MEMORY"
           : error == NO_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT"
           : error == 209        ? "CUDA_ERROR_NO_BINARY_FOR_GPU"
+          : error == 222        ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
           : error == ADDRESS    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : error == NOT_FOUND  ? "CUDA_ERROR_NOT_FOUND"
                                 : "CUDA_ERROR_INVALID_VALUE";
@@ -196,6 +197,11 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
     }
   pthread_mutex_unlock(&lock);
   return result;
+}
+int cuMemGetInfo_v2(size_t *free, size_t *total) {
+  *total = (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20);
+  *free = *total - held;
+  return current ? OK : NO_CONTEXT;
 }
 int cuMemFree_v2(unsigned long long at) {
   int result = INVALID;

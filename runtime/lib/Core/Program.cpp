@@ -82,6 +82,18 @@ static std::string readTables(Program &program, std::span<const int64_t> words,
   return {};
 }
 
+/// "sm_80, sm_90a" of metadata that has "arch":"native;cuda:sm_80,sm_90a".
+static std::string archsOf(const std::string &metadata) {
+  size_t begin = metadata.find("cuda:sm_");
+  if (begin == std::string::npos)
+    return {};
+  begin += 5;
+  std::string archs;
+  for (char c : metadata.substr(begin, metadata.find('"', begin) - begin))
+    archs += c == ',' ? std::string(", ") : std::string(1, c);
+  return archs;
+}
+
 /// Reads what the artifact says about kernels, if it has any; an error, or an
 /// empty string.
 static std::string readKernels(Program &program) {
@@ -111,6 +123,7 @@ static std::string readKernels(Program &program) {
     code->kernels.push_back(kernel);
   }
   code->image = symbol("shardc_device_image");
+  code->archs = archsOf(program.metadata);
   if (auto *bytes =
           static_cast<const int64_t *>(symbol("shardc_device_image_length")))
     code->imageBytes = *bytes;

@@ -34,6 +34,7 @@ struct DeviceCode {
   // For a CUDA device.
   const void *image = nullptr; ///< fatbin, cubin or PTX (ended by NUL)
   int64_t imageBytes = 0;
+  std::string archs; ///< what the image is for: "sm_80, sm_90a"; may be empty
   // For the emulated device.
   const shardrt_emulated_kernel *functions = nullptr;
   const int64_t *traits =

@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Cuda/CudaDevice.h"
-#include "Device/Cuda/Driver.h"
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
+#include "Device/Cuda/Driver.h"
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdio>
+#include <cstring>
 #include <thread>
 
 using namespace shardrt;
@@ -68,7 +70,6 @@ private:
   std::array<EventHandle, numMarks> marks = {};
   std::vector<FunctionHandle> functions;
   int64_t last = -1;
-  int64_t held = 0;
   std::string name;
   int capability = 0; ///< 90 for sm_90
 };
@@ -122,8 +123,7 @@ bool CudaDevice::open(int ordinal) {
                                          "; kernels are for sm_80 and later");
   if (!check(driver.primaryCtxRetain(&context, device), "making its context") ||
       !enter() ||
-      !check(driver.streamCreate(&work, streamNonBlocking),
-             "making a stream"))
+      !check(driver.streamCreate(&work, streamNonBlocking), "making a stream"))
     return false;
   for (EventHandle &event : marks)
     if (!check(driver.eventCreate(&event, eventDisableTiming),
@@ -132,7 +132,39 @@ bool CudaDevice::open(int ordinal) {
   return load();
 }
 
+/// The version of CUDA that brought PTX `major`.`minor`, "12.0"; empty for one
+/// that is not known. Source: the PTX ISA's release notes.
+static std::string cudaOfPtx(int major, int minor) {
+  if (major == 7)
+    return "11." + std::to_string(minor);
+  if (major == 8) {
+    const char *const of8[] = {"0", "1", "2", "3", "4", "5", "7", "8", "9"};
+    return minor < 9 ? std::string("12.") + of8[minor] : std::string();
+  }
+  return major == 9 ? "13." + std::to_string(minor) : std::string();
+}
+
+/// What the image needs of a driver, "PTX 8.0, which drivers of CUDA 12.0 and
+/// later know"; empty where it is no PTX.
+static std::string needOf(const DeviceCode &code) {
+  auto *text = static_cast<const char *>(code.image);
+  std::string head(text,
+                   strnlen(text, std::min<int64_t>(code.imageBytes, 4096)));
+  size_t at = head.find(".version ");
+  int major = 0, minor = 0;
+  if (at == std::string::npos ||
+      std::sscanf(head.c_str() + at, ".version %d.%d", &major, &minor) != 2 ||
+      major < 1 || minor < 0)
+    return {};
+  std::string need =
+      "PTX " + std::to_string(major) + "." + std::to_string(minor);
+  if (std::string cuda = cudaOfPtx(major, minor); !cuda.empty())
+    need += ", which drivers of CUDA " + cuda + " and later know";
+  return need;
+}
+
 bool CudaDevice::load() {
+  // Where no cubin in the image fits, the driver assembles its PTX.
   char log[4096] = "";
   int options[] = {jitErrorLog, jitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
@@ -141,17 +173,22 @@ bool CudaDevice::load() {
   if (result == success)
     return true;
   module = nullptr;
-  std::string text = "CUDA device '" + name + "' (sm_" +
-                     std::to_string(capability) + ", driver for CUDA " +
-                     driver.version() + ") ";
-  if (result == noBinaryForGpu || result == unsupportedPtxVersion ||
-      result == invalidPtx)
-    text += "cannot load the program's kernels, which are for other GPUs or a "
-            "newer driver: " +
-            driver.nameOf(result) + "; compile it with --arch=sm_" +
-            std::to_string(capability);
+  std::string arch = "sm_" + std::to_string(capability);
+  std::string text = "CUDA device '" + name + "' (" + arch +
+                     ", driver for CUDA " + driver.version() +
+                     ") cannot load the program's kernels";
+  std::string need = needOf(code);
+  if (result == noBinaryForGpu)
+    text += ", which are for " +
+            (code.archs.empty() ? std::string("other GPUs") : code.archs) +
+            ": " + driver.nameOf(result) + "; compile it with --arch=" + arch;
+  else if (result == unsupportedPtxVersion || result == invalidPtx)
+    text += ", which are " + (need.empty() ? "for a newer driver" : need) +
+            ": " + driver.nameOf(result) +
+            "; update the driver, or compile it where ptxas is, with --arch=" +
+            arch;
   else
-    text += "cannot load the program's kernels: " + driver.nameOf(result);
+    text += ": " + driver.nameOf(result);
   log[sizeof(log) - 1] = '\0';
   if (*log)
     text += "\n" + std::string(log);
@@ -161,12 +198,18 @@ bool CudaDevice::load() {
 
 void *CudaDevice::allocate(int64_t bytes) {
   DevicePtr memory = 0;
-  if (!enter() || !check(driver.memAlloc(&memory, static_cast<size_t>(bytes)),
-                         "getting " + std::to_string(bytes) + " bytes beside " +
-                             std::to_string(held) + " that the rank has"))
+  if (!enter())
     return nullptr;
-  held += bytes;
-  return reinterpret_cast<void *>(static_cast<uintptr_t>(memory));
+  Result result = driver.memAlloc(&memory, static_cast<size_t>(bytes));
+  if (result == success)
+    return reinterpret_cast<void *>(static_cast<uintptr_t>(memory));
+  size_t free = 0, total = 0;
+  std::string of = "getting " + std::to_string(bytes) + " bytes";
+  if (driver.memGetInfo(&free, &total) == success)
+    of += ", where " + std::to_string(free) + " of " + std::to_string(total) +
+          " are free,";
+  check(result, of);
+  return nullptr;
 }
 
 void CudaDevice::release(void *memory) {
@@ -205,8 +248,8 @@ bool CudaDevice::finish() {
     if (result != notReady)
       return check(result, "waiting for its work");
     if (!watch(nowNs() - start))
-      return fail(SHARDRT_LOST, "gave up waiting for the work of CUDA device '" +
-                                    name + "'");
+      return fail(SHARDRT_LOST,
+                  "gave up waiting for the work of CUDA device '" + name + "'");
     std::this_thread::yield();
   }
 }
@@ -233,8 +276,8 @@ bool CudaDevice::reach(Device &peer) {
 }
 
 bool CudaDevice::mark(int number) {
-  return enter() && check(driver.eventRecord(marks[number], work),
-                          "marking its work");
+  return enter() &&
+         check(driver.eventRecord(marks[number], work), "marking its work");
 }
 
 bool CudaDevice::waitFor(Device &peer, int number) {

@@ -76,6 +76,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
   F(cuModuleGetFunction, moduleGetFunction,                                    \
     (FunctionHandle *, ModuleHandle, const char *))                            \
   F(cuMemAlloc_v2, memAlloc, (DevicePtr *, size_t))                            \
+  F(cuMemGetInfo_v2, memGetInfo, (size_t *, size_t *))                         \
   F(cuMemFree_v2, memFree, (DevicePtr))                                        \
   F(cuMemcpyHtoDAsync_v2, memcpyHtoDAsync,                                     \
     (DevicePtr, const void *, size_t, StreamHandle))                           \
