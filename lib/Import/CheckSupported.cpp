@@ -59,7 +59,7 @@ static LogicalResult checkOp(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known"
                            << (call.getCallTargetName().contains("python")
-                                   ? "; it calls Python of the process that traced the program: export without callbacks"
+                                   ? "; it calls Python of the process that traced the program: export without callbacks (of Equinox and Diffrax: with EQX_ON_ERROR=nan)"
                                    : "");
   Dialect *dialect = op->getDialect();
   if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "solver", "spmd", "func"}, dialect->getNamespace()))
