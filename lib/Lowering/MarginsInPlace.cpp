@@ -3,7 +3,8 @@
 // An exchange that keeps the own block copies all of it for the sake of a few
 // rows. If the block is computed where the result of the exchange will lie, only
 // the margins are left to fill. What the exchange reads may be a buffer of its
-// own, or one that a loop carries from one iteration to the next.
+// own, or one that a loop carries from one iteration to the next. A loop that
+// writes over the block in place gets a second one, and carries both in turns.
 //
 // A block may move if nothing writes to it from when it is shown to others until
 // what the exchange made is read for the last time, if that is only read, and if
@@ -174,6 +175,101 @@ static bool hoist(Value value, Operation *place) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Twins
+//===----------------------------------------------------------------------===//
+
+/// True if `op` writes all of the buffer `output`, whatever it held.
+static bool writesAllOf(linalg::GenericOp op, OpOperand &output) {
+  return op.getNumParallelLoops() == op.getNumLoops() && op.getMatchingIndexingMap(&output).isPermutation() &&
+         op.getMatchingBlockArgument(&output).use_empty();
+}
+
+/// True if the function returns what `block` holds, as arguments behind `numInputs` do.
+static bool isOutput(Value block, int64_t numInputs) {
+  auto argument = dyn_cast<BlockArgument>(block);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) && argument.getArgNumber() >= numInputs &&
+         cast<MemRefType>(argument.getType()).hasStaticShape();
+}
+
+/// The block of `candidates` is a buffer from outside a loop whose body exchanges it
+/// and then writes over all of it in one op. That op now writes to a twin, and the
+/// loop carries both, which change places; what the function returns is copied in the
+/// end. False, with nothing changed, if anything else is done with the block.
+static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
+  Candidate first = candidates.front();
+  Value block = first.block();
+  auto type = cast<MemRefType>(block.getType());
+  bool isReturned = isOutput(block, numInputs);
+  auto loop = dyn_cast<scf::ForOp>(first.site->getParentOp());
+  if (!loop || block.getParentBlock() != loop->getBlock() || !type.hasStaticShape() ||
+      !(isReturned || block.getDefiningOp<memref::AllocOp>()))
+    return false;
+  Block *body = loop.getBody();
+  auto isExchange = [&](Operation *op) {
+    return llvm::any_of(candidates, [&](Candidate candidate) { return op == candidate.site || op == candidate.start; });
+  };
+  linalg::GenericOp writer;
+  bool isKnown = forEachUse(block, [&](OpOperand &operand, Use use) {
+    Operation *user = operand.getOwner();
+    if (use == Use::Unknown && !isExchange(user))
+      return false;
+    if (use != Use::Writes || !loop->isProperAncestor(user))
+      return true;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (writer || !generic || generic->getBlock() != body || operand.get() != block || !writesAllOf(generic, operand))
+      return false;
+    writer = generic;
+    return true;
+  });
+  if (!isKnown || !writer || !llvm::all_of(candidates, [&](Candidate candidate) {
+        return candidate.site->getBlock() == body && candidate.site->isBeforeInBlock(writer);
+      }))
+    return false;
+  // Before the loop; in it up to the writer; in it behind the writer; behind it.
+  enum Place { Before, Old, New, After };
+  auto placeOf = [&](Operation *op) {
+    Operation *inBody = body->findAncestorOpInBlock(*op);
+    if (inBody)
+      return writer->isBeforeInBlock(inBody) ? New : Old;
+    return loop->isBeforeInBlock(loop->getBlock()->findAncestorOpInBlock(*op)) ? After : Before;
+  };
+  SmallVector<std::pair<OpOperand *, Place>> uses;
+  for (OpOperand &use : block.getUses()) {
+    Operation *user = use.getOwner();
+    Place place = user == writer && !writer.isDpsInput(&use) ? New : placeOf(user);
+    // A part is of the buffer that it is made of.
+    auto part = dyn_cast<memref::SubViewOp>(user);
+    if (part && !forEachUse(part, [&](OpOperand &operand, Use) { return placeOf(operand.getOwner()) == place; }))
+      return false;
+    uses.emplace_back(&use, place);
+  }
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPointAfterValue(block);
+  auto alike = [&]() -> Value {
+    return memref::AllocOp::create(rewriter, loop.getLoc(), type, rewriter.getI64IntegerAttr(64));
+  };
+  Value buffer = isReturned ? alike() : block, twin = alike();
+  rewriter.setInsertionPoint(loop);
+  unsigned number = loop.getNumResults();
+  auto swap = [](OpBuilder &, Location, ArrayRef<BlockArgument> buffers) { return SmallVector<Value>{buffers[1], buffers[0]}; };
+  FailureOr<LoopLikeOpInterface> carrying =
+      loop.replaceWithAdditionalYields(rewriter, {buffer, twin}, /*replaceInitOperandUsesInLoop=*/false, swap);
+  if (failed(carrying))
+    return false;
+  auto next = cast<scf::ForOp>(carrying->getOperation());
+  next->setAttr("spmd.rotated", rewriter.getUnitAttr());
+  for (auto [use, place] : uses)
+    use->set(place == Before  ? buffer
+             : place == After ? next.getResult(number)
+                              : Value(next.getRegionIterArg(number + (place == New))));
+  if (isReturned) {
+    rewriter.setInsertionPoint(next->getBlock()->getTerminator());
+    memref::CopyOp::create(rewriter, next.getLoc(), next.getResult(number), block);
+  }
+  return true;
+}
+
 namespace {
 class Mover {
 public:
@@ -255,9 +351,7 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
   auto output = dyn_cast<BlockArgument>(block);
   Operation *place = alloc;
   if (output) {
-    auto function = dyn_cast<func::FuncOp>(output.getOwner()->getParentOp());
-    if (!function || output.getArgNumber() < numInputs || first.site->getBlock() == output.getOwner() ||
-        !cast<MemRefType>(block.getType()).hasStaticShape())
+    if (!isOutput(block, numInputs) || first.site->getBlock() == output.getOwner())
       return false;
     place = &output.getOwner()->front();
   }
@@ -390,7 +484,8 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
       return signalPassFailure();
     shardrt::SiteTable &table = *sites;
     auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
-    Mover mover(table, meshes.front(), inputs ? inputs.size() : 0);
+    int64_t numInputs = inputs ? inputs.size() : 0;
+    Mover mover(table, meshes.front(), numInputs);
     llvm::MapVector<Value, SmallVector<Candidate>> byBlock;
     module.walk([&](RunSiteOp op) {
       int64_t number = op.getSite();
@@ -401,13 +496,18 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
         byBlock[Candidate{op, start}.block()].push_back({op, start});
     });
     bool changed = false;
-    llvm::MapVector<Operation *, SmallVector<Candidate>> byLoop;
+    SmallVector<ArrayRef<Candidate>> left;
     for (auto &[block, candidates] : byBlock) {
       if (mover.moveBuffer(candidates))
         changed = true;
       else
-        llvm::append_range(byLoop[candidates.front().site->getParentOp()], candidates);
+        left.push_back(candidates);
     }
+    for (ArrayRef<Candidate> candidates : left)
+      giveTwin(candidates, numInputs);
+    llvm::MapVector<Operation *, SmallVector<Candidate>> byLoop;
+    for (ArrayRef<Candidate> candidates : left)
+      llvm::append_range(byLoop[candidates.front().site->getParentOp()], candidates);
     for (auto &[loop, candidates] : byLoop)
       while (!candidates.empty()) {
         changed |= mover.moveCarried(candidates);

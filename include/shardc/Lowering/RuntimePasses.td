@@ -29,7 +29,8 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers, with loop-carried ones in turns. An exchange that keeps the own block copies it into
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
-    fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well.
+    fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well;
+    one that a loop exchanges and then writes over gets a twin first, and the loop carries both in turns.
     ```mlir
     %x = memref.alloc() : memref<8x4xf32>
     linalg.generic ... outs(%x : memref<8x4xf32>)
