@@ -13,6 +13,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -367,25 +368,28 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t op
                                        axisNames(groups.axes), tables.getMeshName(), builder.getStringAttr(reason()));
     return result;
   }
-  if (!type.hasStaticShape())
-    return op->emitOpError() << "unsupported: has a block of " << type << " on a rank, whose size differs by rank; "
-                                "cut it evenly along the free axes";
   FailureOr<Value> all = withLeadingDim(local);
   if (failed(all = exchange(*all, operand, 0, groups.axes, groups.block, groups.first, groups.size)))
     return failure();
-  SmallVector<int64_t> starts(type.getRank() + 1, 0), strides(type.getRank() + 1, 1), limits{0};
-  llvm::append_range(limits, type.getShape());
-  SmallVector<int64_t> one(limits);
-  one[0] = 1;
+  // Members lie alike along the free axes: their blocks have this one's shape.
+  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(builder, loc, local), lengths(shape);
+  lengths.insert(lengths.begin(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> starts(lengths.size(), builder.getIndexAttr(0)), strides(lengths.size(), builder.getIndexAttr(1));
   auto member = [&](int64_t i) -> Value {
-    starts[0] = i;
-    limits[0] = i + 1;
-    Value slice = stablehlo::SliceOp::create(builder, loc, type.clone(one), *all, starts, limits, strides);
-    return stablehlo::ReshapeOp::create(builder, loc, type, slice);
+    starts[0] = builder.getIndexAttr(i);
+    return tensor::ExtractSliceOp::create(builder, loc, type, *all, starts, lengths, strides);
+  };
+  auto broadcast = [&](Value scalar, RankedTensorType whole) -> Value {
+    SmallVector<Value> extents;
+    for (OpFoldResult size : shape)
+      extents.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                                   getValueOrCreateConstantIndexOp(builder, loc, size)));
+    Value extent = tensor::FromElementsOp::create(builder, loc, extents);
+    return stablehlo::DynamicBroadcastInDimOp::create(builder, loc, whole, scalar, extent, ArrayRef<int64_t>());
   };
   FailureOr<Value> result = member(0);
   for (int64_t i = 1; i < groups.size && succeeded(result); ++i)
-    result = stablehlo::combineElementwise(builder, op, body, *result, member(i));
+    result = stablehlo::combineElementwise(builder, op, body, *result, member(i), broadcast);
   return result;
 }
 

@@ -40,21 +40,3 @@ func.func @unknown_rank(%x: tensor<8xf32>) -> tensor<8xf32> {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-
-// -----
-
-spmd.mesh @mesh = <["x"=2, "y"=2]>
-func.func @uneven_free_dim(%x: tensor<8x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x3xf32> {
-  %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}, {"y"}]>] out [#spmd.sharding<@mesh, [{"x"}, {"y"}]>] along ["x"] {
-  ^bb0(%a: tensor<4x3xf32>):
-    // expected-error @below {{unsupported: has a block of 'tensor<4x?xf32>' on a rank, whose size differs by rank; cut it evenly along the free axes}}
-    %1 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
-    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
-      %2 = stablehlo.add %l, %r : tensor<f32>
-      %3 = stablehlo.sine %2 : tensor<f32>
-      stablehlo.return %3 : tensor<f32>
-    }) : (tensor<4x3xf32>) -> tensor<4x3xf32>
-    spmd.return %1 : tensor<4x3xf32>
-  } : (tensor<8x3xf32>) -> tensor<8x3xf32>
-  return %0 : tensor<8x3xf32>
-}

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace shardc;
 
-FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op, Region &body, Value left,
-                                               Value right) {
+FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op, Region &body, Value left, Value right,
+                                               llvm::function_ref<Value(Value, RankedTensorType)> broadcast) {
   // On 0-d tensors and on whole ones elementwise ops are the same.
   auto type = cast<RankedTensorType>(left.getType());
   Block &block = body.front();
@@ -24,6 +24,12 @@ FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op
     auto scalar = dyn_cast<RankedTensorType>(value.getType());
     if (!constant || !scalar || scalar.getRank() != 0)
       return op->emitOpError() << "unsupported: combines by values from outside its region";
+    if (!type.hasStaticShape()) {
+      assert(broadcast && "a shape that is not known now");
+      Value copy = builder.clone(*constant)->getResult(0);
+      mapping.map(value, broadcast(copy, type.clone(scalar.getElementType())));
+      return success();
+    }
     auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
     Value whole = stablehlo::ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(Attribute(splat)));
     mapping.map(value, whole);
