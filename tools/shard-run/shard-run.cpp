@@ -116,6 +116,8 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
   Expected<Session> session = Session::load(std::move(*compiled));
   if (!session)
     return session.takeError();
+  if (Error error = checkMemory(session->metadata(), options))
+    return std::move(error);
   Expected<RunResult> run =
       session->run(inputs, /*steps=*/1, options.timeoutMs);
   if (!run)
