@@ -17,6 +17,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringExtras.h"
+#include <unordered_map>
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLDEVICEPASS
@@ -142,8 +144,9 @@ Value Arguments::pass(Value value) {
 
 /// Ops that are cheaper to repeat in a kernel than to pass their results.
 static bool isRepeatable(Operation *op) {
+  // Not the places of buffers in the arena: kernels that differ in these alone are one.
   return op->hasTrait<OpTrait::ConstantLike>() ||
-         (isa<memref::ViewOp, memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+         (isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
               memref::ReinterpretCastOp>(op) &&
           isMemoryEffectFree(op));
 }
@@ -195,7 +198,16 @@ public:
   LogicalResult run();
 
 private:
+  /// A kernel, and where the program asks for it.
+  struct Kernel {
+    gpu::GPUFuncOp function;
+    int64_t threads = 0;
+    SmallVector<std::string> locations;
+  };
+
   LogicalResult outline(gpu::LaunchOp launch);
+  /// The number of the kernel that does what `function` does, which is erased if it is not the first.
+  size_t numberOf(gpu::GPUFuncOp function, int64_t threads);
   void stageConstants();
   void readOnHost(memref::LoadOp load);
   void stageArguments();
@@ -210,8 +222,8 @@ private:
   gpu::GPUModuleOp kernels;
   LLVM::AllocaOp area;
   int64_t areaWords = 0;
-  SmallVector<int64_t> blocks;
-  std::string names;
+  std::vector<Kernel> made;
+  std::unordered_map<size_t, SmallVector<size_t, 1>> byHash;
 };
 } // namespace
 
@@ -227,12 +239,37 @@ Value DeviceCalls::scratch(int64_t words) {
   return area;
 }
 
+/// True if both do the same with their arguments. Their source lines may differ.
+static bool areAlike(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         a.getNumWorkgroupAttributions() == b.getNumWorkgroupAttributions() &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+size_t DeviceCalls::numberOf(gpu::GPUFuncOp function, int64_t threads) {
+  llvm::hash_code hash = llvm::hash_value(threads);
+  function.getBody().walk([&](Operation *op) {
+    llvm::hash_code own = OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                            OperationEquivalence::ignoreHashValue,
+                                                            OperationEquivalence::IgnoreLocations);
+    hash = llvm::hash_combine(hash, own);
+  });
+  SmallVector<size_t, 1> &candidates = byHash[static_cast<size_t>(hash)];
+  for (size_t number : candidates)
+    if (made[number].threads == threads && areAlike(made[number].function, function)) {
+      function.erase();
+      return number;
+    }
+  candidates.push_back(made.size());
+  made.push_back({function, threads, {}});
+  return made.size() - 1;
+}
+
 LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   Location loc = launch.getLoc();
   MLIRContext *ctx = module.getContext();
   sinkViews(launch.getBody());
-  size_t number = blocks.size();
-  std::string name = nameOf(launch, number);
+  std::string name = nameOf(launch, made.size());
   std::optional<int64_t> threads = getConstantIntValue(launch.getBlockSizeX());
   if (!threads)
     return launch.emitOpError() << "has a block whose size is not constant";
@@ -292,15 +329,13 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   }
   auto asI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
   auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(host, loc, number, 64); };
+  size_t number = numberOf(kernel, *threads);
   entries.call(host, loc, "shardrt_launch",
                {context, word(number), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
                 asI64(launch.getGridSizeZ()), area, word(count)});
-  blocks.push_back(*threads);
-  names += name;
-  names.push_back('\0');
   std::string location = userLocation(loc);
-  names += location == "unknown" ? "" : location;
-  names.push_back('\0');
+  if (location != "unknown" && !llvm::is_contained(made[number].locations, location))
+    made[number].locations.push_back(location);
   launch.erase();
   return success();
 }
@@ -397,8 +432,18 @@ void DeviceCalls::writeTables() {
   OpBuilder builder(module.getBodyRegion());
   Location loc = module.getLoc();
   Type i64 = builder.getI64Type();
-  SmallVector<int64_t> words{1, static_cast<int64_t>(blocks.size())};
-  llvm::append_range(words, blocks);
+  SmallVector<int64_t> words{1, static_cast<int64_t>(made.size())};
+  std::string names;
+  for (Kernel &kernel : made) {
+    words.push_back(kernel.threads);
+    names += kernel.function.getName();
+    names.push_back('\0');
+    // One of several places may be meant.
+    names += llvm::join(ArrayRef(kernel.locations).take_front(3), " or ");
+    if (kernel.locations.size() > 3)
+      names += " or others";
+    names.push_back('\0');
+  }
   int64_t count = words.size();
   auto table = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(i64, count), /*isConstant=*/true,
                                       LLVM::Linkage::External, "shardc_kernel_table",

@@ -25,7 +25,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
-                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModuleOp"> {

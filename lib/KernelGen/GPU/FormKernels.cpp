@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairSteps.h"
+#include "Points.h"
 #include "Product.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
@@ -23,12 +25,6 @@ using namespace shardc::gpukernels;
 namespace shardc {
 #define GEN_PASS_DEF_FORMGPUKERNELSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
-
-static constexpr int64_t kBlock = 256;
-/// From so many elements of a result on, a block shares a reduction ...
-static constexpr int64_t kLongReduction = 512;
-/// ... where there are not results enough to keep a GPU's threads busy.
-static constexpr int64_t kFewResults = 16384;
 
 //===----------------------------------------------------------------------===//
 // Launches
@@ -148,164 +144,6 @@ static void launchPoints(linalg::GenericOp op) {
       reduceInThread(b, loc, emitter, reductions, dims.sizes, current);
   for (auto [output, value] : llvm::zip_equal(op.getDpsInitsMutable(), results))
     emitter.storeOutput(output, value);
-}
-
-//===----------------------------------------------------------------------===//
-// Long reductions
-//===----------------------------------------------------------------------===//
-
-/// The ops that combine elements of `op`'s outputs, if their order does not
-/// matter and each has a neutral element; else nothing.
-static SmallVector<Operation *> combinersOf(linalg::GenericOp op) {
-  SmallVector<Operation *> combiners;
-  for (unsigned i : llvm::seq<unsigned>(op.getNumDpsInits())) {
-    Operation *combiner = combinerOf(op, i);
-    if (!combiner || combiner->getNumOperands() != 2 ||
-        !arith::getNeutralElement(combiner) ||
-        !combiner->getResult(0).getType().isIntOrFloat())
-      return {};
-    combiners.push_back(combiner);
-  }
-  return combiners;
-}
-
-static bool isLongReduction(linalg::GenericOp op) {
-  OpBuilder b(op);
-  SmallVector<int64_t> known = op.getStaticLoopRanges();
-  int64_t points = 1, elements = 1;
-  for (auto [kind, size] : llvm::zip_equal(op.getIteratorTypesArray(), known)) {
-    if (ShapedType::isDynamic(size))
-      return false;
-    (kind == utils::IteratorType::reduction ? elements : points) *= size;
-  }
-  return elements >= kLongReduction && points > 0 && points <= kFewResults &&
-         !combinersOf(op).empty();
-}
-
-static Value combine(OpBuilder &b, Operation *combiner, Value left,
-                     Value right) {
-  Operation *copy = b.clone(*combiner);
-  copy->setOperands({left, right});
-  return copy->getResult(0);
-}
-
-/// Combines `value` over the lanes of a warp, into its first lane at least.
-/// Only `lanes` of them (a power of two) have something to say.
-static Value combineInWarp(OpBuilder &b, Location loc, Operation *combiner,
-                           Value value, int64_t lanes) {
-  for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
-    auto shuffled = gpu::ShuffleOp::create(b, loc, value, distance, kWarp,
-                                           gpu::ShuffleMode::XOR);
-    value = combine(b, combiner, value, shuffled.getShuffleResult());
-  }
-  return value;
-}
-
-/// A launch with a block for each result. Threads combine what is a block's
-/// width apart, warps what their threads have, the first warp what the warps
-/// have.
-static void launchReductions(linalg::GenericOp op) {
-  Location loc = op.getLoc();
-  OpBuilder b(op);
-  Dims dims(b, op);
-  SmallVector<Operation *> combiners = combinersOf(op);
-  Value blocks = dims.count(b, loc, dims.parallel);
-  Value elements = dims.count(b, loc, dims.reductions);
-  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
-  // One element a warp (a thread, where shuffles do not take the type).
-  auto shared =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  SmallVector<Value> areas;
-  SmallVector<bool> shuffles;
-  for (Operation *combiner : combiners) {
-    Type type = combiner->getResult(0).getType();
-    shuffles.push_back(type.isF32() || type.isInteger(32));
-    auto area = MemRefType::get({shuffles.back() ? kBlock / kWarp : kBlock},
-                                type, MemRefLayoutAttrInterface(), shared);
-    areas.push_back(launch.addWorkgroupAttribution(area, loc));
-  }
-
-  auto index = [&](int64_t number) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, number);
-  };
-  Value thread = launch.getThreadIds().x;
-  PointEmitter emitter(b, op);
-  dims.place(b, loc, emitter, dims.parallel, launch.getBlockIds().x);
-  SmallVector<Value> neutral;
-  for (Operation *combiner : combiners)
-    neutral.push_back(
-        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
-  auto loop =
-      scf::ForOp::create(b, loc, thread, elements, index(kBlock), neutral);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    dims.place(b, loc, emitter, dims.reductions, loop.getInductionVar());
-    SmallVector<Value> next =
-        emitter.body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-    scf::YieldOp::create(b, loc, next);
-  }
-  SmallVector<Value> values = llvm::to_vector_of<Value>(loop.getResults());
-  auto isThread = [&](arith::CmpIPredicate how, int64_t number) -> Value {
-    return arith::CmpIOp::create(b, loc, how, thread, index(number));
-  };
-  // What each warp (thread) has goes to the block's memory.
-  Value lane = arith::RemUIOp::create(b, loc, thread, index(kWarp));
-  Value warp = arith::DivUIOp::create(b, loc, thread, index(kWarp));
-  Value isFirstLane =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
-  for (auto [i, combiner] : llvm::enumerate(combiners)) {
-    if (!shuffles[i]) {
-      memref::StoreOp::create(b, loc, values[i], areas[i], thread);
-      continue;
-    }
-    values[i] = combineInWarp(b, loc, combiner, values[i], kWarp);
-    auto store = scf::IfOp::create(b, loc, isFirstLane, false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(store.thenBlock());
-    memref::StoreOp::create(b, loc, values[i], areas[i], warp);
-  }
-  gpu::BarrierOp::create(b, loc);
-  for (int64_t half = kBlock / 2; half > 0; half /= 2) {
-    bool any = false;
-    for (auto [i, combiner] : llvm::enumerate(combiners)) {
-      if (shuffles[i])
-        continue;
-      any = true;
-      auto step = scf::IfOp::create(
-          b, loc, isThread(arith::CmpIPredicate::ult, half), false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(step.thenBlock());
-      Value other = arith::AddIOp::create(b, loc, thread, index(half));
-      Value mine = memref::LoadOp::create(b, loc, areas[i], thread);
-      Value theirs = memref::LoadOp::create(b, loc, areas[i], other);
-      memref::StoreOp::create(b, loc, combine(b, combiner, mine, theirs),
-                              areas[i], thread);
-    }
-    if (any)
-      gpu::BarrierOp::create(b, loc);
-  }
-  auto last = scf::IfOp::create(
-      b, loc, isThread(arith::CmpIPredicate::ult, kWarp), false);
-  b.setInsertionPointToStart(last.thenBlock());
-  constexpr int64_t warps = kBlock / kWarp;
-  for (auto [i, combiner] : llvm::enumerate(combiners)) {
-    if (!shuffles[i]) {
-      values[i] = memref::LoadOp::create(b, loc, areas[i], index(0));
-      continue;
-    }
-    Value some = arith::RemUIOp::create(b, loc, thread, index(warps));
-    values[i] = memref::LoadOp::create(b, loc, areas[i], some);
-    values[i] = combineInWarp(b, loc, combiner, values[i], warps);
-  }
-  auto first =
-      scf::IfOp::create(b, loc, isThread(arith::CmpIPredicate::eq, 0), false);
-  b.setInsertionPointToStart(first.thenBlock());
-  for (auto [output, combiner, value] :
-       llvm::zip_equal(op.getDpsInitsMutable(), combiners, values)) {
-    Value start = emitter.loadOutput(output);
-    emitter.storeOutput(output, combine(b, combiner, start, value));
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -508,12 +346,9 @@ static void formKernels(Block &block) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (!launchProduct(generic)) {
-          if (isLongReduction(generic))
-            launchReductions(generic);
-          else
-            launchPoints(generic);
-        }
+        if (!launchProduct(generic) && !launchReductions(generic) &&
+            !launchTransposed(generic) && !launchVectors(generic))
+          launchPoints(generic);
         generic.erase();
       } else {
         launchAlone(generic);

@@ -1,5 +1,6 @@
 //===- Launch.cpp - What ways to make a kernel share ----------------------===//
 #include "Launch.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -29,6 +30,19 @@ Value gpukernels::beginLaunchOf(OpBuilder &b, Location loc, Value total,
   auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
   return index;
+}
+
+void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
+  MLIRContext *ctx = loop.getContext();
+  BoolAttr disable = count == 1 ? BoolAttr::get(ctx, true) : BoolAttr();
+  IntegerAttr number;
+  if (count > 1)
+    number = IntegerAttr::get(IntegerType::get(ctx, 32), count);
+  auto unroll =
+      LLVM::LoopUnrollAttr::get(ctx, disable, number, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(
+                                            ctx, {}, {}, {}, unroll, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
 Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {

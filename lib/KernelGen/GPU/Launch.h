@@ -6,6 +6,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace shardc::gpukernels {
@@ -23,6 +24,16 @@ gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
 /// Returns the thread's number; the builder stands where it is below `total`.
 Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
 
+/// How many neighbours along the last of `dims` (with those before it, where
+/// these follow in memory) `operand` has side by side in memory, aligned to
+/// their size wherever a multiple of that number begins: a power of two of at
+/// most 16 bytes. Elements are numbers of at least a byte.
+int64_t runOf(linalg::GenericOp op, OpOperand &operand,
+              ArrayRef<unsigned> dims);
+
+/// Lets LLVM put `count` rounds of `loop` side by side, no more.
+void setUnrolling(scf::ForOp loop, int64_t count);
+
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
 /// Emits one generic's work at one point of its parallel dims.
@@ -34,14 +45,18 @@ public:
   /// Where the op stands along each of its dims.
   MutableArrayRef<Value> at() { return point; }
 
-  Value loadOutput(OpOperand &output) {
-    return memref::LoadOp::create(b, loc, output.get(), subscripts(output));
-  }
+  Value loadOutput(OpOperand &output) { return load(output); }
   void storeOutput(OpOperand &output, Value value) {
     memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));
   }
+  Value load(OpOperand &operand) {
+    return memref::LoadOp::create(b, loc, operand.get(), subscripts(operand));
+  }
   /// The body's results for outputs that hold `current` (null where unused).
-  SmallVector<Value> body(ArrayRef<Value> current) {
+  /// `read` gives elements of inputs in memory.
+  SmallVector<Value>
+  body(ArrayRef<Value> current,
+       llvm::function_ref<Value(OpOperand &)> read = nullptr) {
     IRMapping map;
     for (OpOperand *input : op.getDpsInputOperands()) {
       BlockArgument argument = op.getMatchingBlockArgument(input);
@@ -50,9 +65,7 @@ public:
       if (!isa<MemRefType>(input->get().getType()))
         map.map(argument, input->get());
       else
-        map.map(argument,
-                memref::LoadOp::create(b, loc, input->get(), subscripts(*input))
-                    .getResult());
+        map.map(argument, read ? read(*input) : load(*input));
     }
     for (auto [argument, value] :
          llvm::zip_equal(op.getRegionOutputArgs(), current))

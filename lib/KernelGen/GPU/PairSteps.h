@@ -7,8 +7,8 @@
 
 namespace shardc::gpukernels {
 
-/// Launches in place of `op`, which is on buffers: one forward; backward one for
-/// each gradient. An error on the op where there is no kernel of it.
+/// Launches in place of `op`, which is on buffers: one forward; backward one
+/// for each gradient. An error on the op where there is no kernel of it.
 LogicalResult launchPairStep(spmd::PairStepOp op);
 
 } // namespace shardc::gpukernels

@@ -100,6 +100,13 @@ struct ConvertGpuKernelsPass final
         failed(convertKernels(getOperation())))
       return signalPassFailure();
     keepLoopAnnotations(getOperation());
+    // Asked for no number of blocks, ptxas spills a register to fit one more.
+    getOperation().walk([](LLVM::LLVMFuncOp kernel) {
+      if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+        kernel->setAttr(
+            NVVM::NVVMDialect::getMinctasmAttrName(),
+            IntegerAttr::get(IntegerType::get(kernel.getContext(), 32), 1));
+    });
   }
 };
 } // namespace

@@ -72,9 +72,8 @@ static bool beginsAligned(Value memref) {
   return true;
 }
 
-/// How many neighbours along the last of `dims` lie side by side; see Factor.
-static int64_t runOf(linalg::GenericOp op, OpOperand &operand,
-                     ArrayRef<unsigned> dims) {
+int64_t gpukernels::runOf(linalg::GenericOp op, OpOperand &operand,
+                          ArrayRef<unsigned> dims) {
   auto type = cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<int64_t> strides, sizes = op.getStaticLoopRanges();
@@ -349,16 +348,6 @@ void ProductKernel::bring(const Factor &factor, Value line, Value from,
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// A step is long enough: side by side several would only want registers.
-static void keepRolled(scf::ForOp loop) {
-  MLIRContext *ctx = loop.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      ctx, /*disable=*/BoolAttr::get(ctx, true), {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(
-                                            ctx, {}, {}, {}, unroll, {}, {}, {},
-                                            {}, {}, {}, {}, {}, {}, {}, {}));
-}
-
 SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
                                            ArrayRef<Value> sums, Step step) {
   int64_t leftBytes = tileBytes(product.left);
@@ -383,7 +372,8 @@ SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
   llvm::append_range(carried, sums);
   auto loop =
       scf::ForOp::create(b, loc, first, last, index(tiling.depth), carried);
-  keepRolled(loop);
+  // A step is long enough: several side by side would only want registers.
+  setUnrolling(loop, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   Value reads = loop.getRegionIterArg(0), writes = loop.getRegionIterArg(1);

@@ -113,7 +113,9 @@ private:
     return &factor == &product.left ? tiling.rows : tiling.columns;
   }
   int64_t tileBytes(const Factor &factor) const;
-  int64_t elementBytes() const { return product.element.getIntOrFloatBitWidth() / 8; }
+  int64_t elementBytes() const {
+    return product.element.getIntOrFloatBitWidth() / 8;
+  }
   /// Starts to bring the tile of `factor` at (`line`, `from`) to `tile`.
   void bring(const Factor &factor, Value line, Value from, Value tile);
   void bringPiece(const Factor &factor, Value line, Value from, Value tile,

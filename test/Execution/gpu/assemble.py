@@ -1,8 +1,9 @@
 """Assemble the kernels of programs and look at what ptxas says of them.
 
-    assemble.py NAME... --corpus DIR --archs sm_80,sm_90a
+    assemble.py NAME... --corpus DIR --archs sm_80,sm_90a [--count INSTRUCTION=NUMBER ...]
 
-Exits 1 where ptxas refuses a kernel or one spills registers. Prints a line a program and GPU: kernels, most registers.
+Exits 1 where ptxas refuses a kernel or one spills registers, or an instruction does not stand as often in a program's PTX as
+it should. Prints a line a program and GPU: kernels, most registers. A NAME that ends in .mlir is a file.
 """
 
 import argparse
@@ -25,7 +26,8 @@ def find_ptxas() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME")
-    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--corpus", type=Path, default=Path())
+    parser.add_argument("--count", action="append", default=[], metavar="INSTRUCTION=NUMBER")
     parser.add_argument("--archs", default="sm_80")
     parser.add_argument("--shard-translate", default="shard-translate")
     options = parser.parse_args()
@@ -34,15 +36,22 @@ def main() -> int:
         for arch in options.archs.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 ptx = Path(folder) / "kernels.ptx"
-                command = [options.shard_translate, str(options.corpus / f"{name}.mlir"), "--target=cuda", f"--arch={arch}",
+                model = name if name.endswith(".mlir") else str(options.corpus / f"{name}.mlir")
+                command = [options.shard_translate, model, "--target=cuda", f"--arch={arch}",
                            "--emit=ptx", "-o", str(ptx)]
                 subprocess.run(command, check=True)
                 said = subprocess.run([find_ptxas(), f"-arch={arch}", "-v", "-o", f"{folder}/kernels.cubin", str(ptx)],
                                       capture_output=True, text=True, check=False)
+                text = ptx.read_text()
             registers = [int(n) for n in re.findall(r"Used (\d+) registers", said.stderr)]
             spills = sum(int(n) for n in re.findall(r"(\d+) bytes spill", said.stderr))
             print(f"{name} {arch}: {len(registers)} kernels, at most {max(registers, default=0)} registers, "
                   f"{spills} bytes of spills")
+            for pair in options.count:
+                instruction, number = pair.rsplit("=", 1)
+                if (count := text.count(instruction)) != int(number):
+                    print(f"{name} {arch}: {count} of {instruction}, expected {number}")
+                    failed = True
             if said.returncode or spills or not registers:
                 print(said.stderr if said.returncode else f"{name} spills")
                 failed = True

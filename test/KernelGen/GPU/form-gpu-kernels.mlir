@@ -1,12 +1,12 @@
 // RUN: shard-opt %s --spmd-form-gpu-kernels --canonicalize --split-input-file | FileCheck %s
 
-// A thread for each of 1000 points, 256 a block.
+// A thread for each of 1010 points, 256 a block.
 // CHECK-LABEL: func.func @points(
-//  CHECK-SAME:   %[[X:.*]]: memref<10x100xf32>, %[[Y:.*]]: memref<10x100xf32>
+//  CHECK-SAME:   %[[X:.*]]: memref<10x101xf32>, %[[Y:.*]]: memref<10x101xf32>
 //   CHECK-DAG:   %[[BLOCKS:.*]] = arith.constant 4 : index
 //   CHECK-DAG:   %[[THREADS:.*]] = arith.constant 256 : index
-//   CHECK-DAG:   %[[ROW:.*]] = arith.constant 100 : index
-//   CHECK-DAG:   %[[POINTS:.*]] = arith.constant 1000 : index
+//   CHECK-DAG:   %[[ROW:.*]] = arith.constant 101 : index
+//   CHECK-DAG:   %[[POINTS:.*]] = arith.constant 1010 : index
 //       CHECK:   gpu.launch blocks(%[[B:[^,]*]], {{.*}}) in ({{.*}} = %[[BLOCKS]], {{.*}}) threads(%[[T:[^,]*]], {{.*}}) in ({{.*}} = %[[THREADS]],
 //       CHECK:     %[[FIRST:.*]] = arith.muli %[[B]], %[[THREADS]]
 //       CHECK:     %[[I:.*]] = arith.addi %[[FIRST]], %[[T]]
@@ -16,13 +16,58 @@
 //       CHECK:       %[[LINE:.*]] = arith.divui %[[I]], %[[ROW]]
 //       CHECK:       %[[V:.*]] = memref.load %[[X]][%[[LINE]], %[[COLUMN]]]
 //       CHECK:       memref.store %{{.*}}, %[[Y]][%[[LINE]], %[[COLUMN]]]
-func.func @points(%x: memref<10x100xf32>, %y: memref<10x100xf32>) {
+func.func @points(%x: memref<10x101xf32>, %y: memref<10x101xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
                   iterator_types = ["parallel", "parallel"]}
-      ins(%x : memref<10x100xf32>) outs(%y : memref<10x100xf32>) {
+      ins(%x : memref<10x101xf32>) outs(%y : memref<10x101xf32>) {
   ^bb0(%a: f32, %o: f32):
     %n = arith.negf %a : f32
     linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// Rows of a multiple of four: 16 bytes a thread, what all lanes share is read once.
+// CHECK-LABEL: func.func @vectors(
+//  CHECK-SAME:   %[[X:.*]]: memref<10x100xf32>, %[[Y:.*]]: memref<10xf32>, %[[Z:.*]]: memref<10x100xf32>
+//   CHECK-DAG:   %[[THREADS:.*]] = arith.constant 250 : index
+//       CHECK:   gpu.launch
+//       CHECK:     arith.cmpi ult, %{{.*}}, %[[THREADS]]
+//       CHECK:       %[[V:.*]] = vector.load %[[X]]{{.*}} {alignment = 16 : i64} : memref<10x100xf32>, vector<4xf32>
+//       CHECK:       memref.load %[[Y]]
+//   CHECK-NOT:       memref.load
+//       CHECK:       vector.store %{{.*}}, %[[Z]]{{.*}} {alignment = 16 : i64}
+func.func @vectors(%x: memref<10x100xf32>, %y: memref<10xf32>, %z: memref<10x100xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<10x100xf32>, memref<10xf32>) outs(%z : memref<10x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %n = arith.addf %a, %b : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// Where the input lies across the output, through shared memory: read along rows of the one, written along rows of the other.
+// CHECK-LABEL: func.func @transpose(
+//  CHECK-SAME:   %[[X:.*]]: memref<64x40xf32>, %[[Y:.*]]: memref<40x64xf32>
+//       CHECK:   gpu.launch
+//  CHECK-SAME:     workgroup(%[[TILE:[^ ]*]] : memref<32x33xf32, #gpu.address_space<workgroup>>)
+//       CHECK:     %[[A:.*]] = memref.load %[[X]]
+//       CHECK:     memref.store %[[A]], %[[TILE]][%[[LINE:.*]], %[[LANE:.*]]] :
+//       CHECK:     gpu.barrier
+//       CHECK:     %[[B:.*]] = memref.load %[[TILE]][%[[LANE]], %{{.*}}]
+//       CHECK:     memref.store %[[B]], %[[Y]]
+func.func @transpose(%x: memref<64x40xf32>, %y: memref<40x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x40xf32>) outs(%y : memref<40x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
   }
   return
 }

@@ -1,0 +1,184 @@
+//===- PairEmitter.h - Writes the kernels of one pair step ------*- C++ -*-===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
+
+#include "PairSteps.h"
+
+namespace shardc::gpukernels::pairs {
+
+inline constexpr int64_t kThreads = 128, kPerRow = 4;
+inline constexpr int64_t kRows = kThreads / kPerRow; // of a thread's first row
+inline constexpr int64_t kColumns = 32;              // of a tile
+inline constexpr int64_t kPart = 32; // of a depth, or of features, at once
+inline constexpr int64_t kOwn = kColumns / kPerRow; // columns of a thread
+/// Features whose sums stay in registers: more take another pass.
+inline constexpr int64_t kSlab = 256;
+
+/// A tensor of the step, read and written through its map.
+struct Tensor {
+  Value memref;
+  AffineMap map;
+  bool has(unsigned dim) const { return map.isFunctionOfDim(dim); }
+};
+
+/// What a tile of scores becomes, before it is multiplied.
+enum class Weigh { Forward, Weights, Slopes };
+
+/// What a thread carries from tile to tile.
+struct Carried {
+  SmallVector<Value> most, sum; // by row; softmax (and others: `sum` alone)
+  SmallVector<Value> totals;    // by row and feature
+
+  SmallVector<Value> flat() const {
+    SmallVector<Value> all(most);
+    llvm::append_range(all, sum);
+    llvm::append_range(all, totals);
+    return all;
+  }
+  /// The same with other values.
+  Carried with(ValueRange values) const {
+    Carried next;
+    auto take = [&](size_t count) {
+      SmallVector<Value> taken(values.take_front(count));
+      values = values.drop_front(count);
+      return taken;
+    };
+    next.most = take(most.size());
+    next.sum = take(sum.size());
+    next.totals = take(totals.size());
+    return next;
+  }
+};
+
+class PairSteps {
+public:
+  explicit PairSteps(spmd::PairStepOp op);
+  void emit();
+
+private:
+  // Numbers.
+  Value index(int64_t number) {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  }
+  Value number(double value) {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, int64_t y) {
+    return arith::MulIOp::create(b, loc, x, index(y));
+  }
+  Value div(Value x, int64_t y) {
+    return arith::DivUIOp::create(b, loc, x, index(y));
+  }
+  Value rem(Value x, int64_t y) {
+    return arith::RemUIOp::create(b, loc, x, index(y));
+  }
+  Value compare(arith::CmpIPredicate how, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, how, x, y);
+  }
+  Value less(Value x, Value y) {
+    return compare(arith::CmpIPredicate::slt, x, y);
+  }
+  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  Value smallerIndex(Value x, Value y) {
+    return arith::MinSIOp::create(b, loc, x, y);
+  }
+  Value largerIndex(Value x, Value y) {
+    return arith::MaxSIOp::create(b, loc, x, y);
+  }
+  /// The greater; y where x is NaN.
+  Value greater(Value x, Value y) {
+    return select(
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, y), x, y);
+  }
+  Value smaller(Value x, Value y) {
+    return select(
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y), x, y);
+  }
+  Value toI32(Value value) {
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+  }
+
+  // Memory.
+  SmallVector<Value> subscripts(const Tensor &tensor) {
+    return llvm::map_to_vector(tensor.map.getResults(), [&](AffineExpr expr) {
+      return at[cast<AffineDimExpr>(expr).getPosition()];
+    });
+  }
+  /// The element where `at` stands, as it is in memory.
+  Value element(const Tensor &tensor) {
+    return memref::LoadOp::create(b, loc, tensor.memref, subscripts(tensor));
+  }
+  /// The same as a number of the float type.
+  Value load(const Tensor &tensor) {
+    Value value = element(tensor);
+    if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
+      return arith::ExtFOp::create(b, loc, type, value);
+    return value;
+  }
+  void store(Value value, const Tensor &tensor) {
+    memref::StoreOp::create(b, loc, value, tensor.memref, subscripts(tensor));
+  }
+  Value sharedAt(Value area, Value row, Value column);
+  void stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
+             int64_t lines, unsigned dim, Value first, Value area);
+
+  // Scores.
+  Value evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around,
+                 unsigned result = 0);
+  SmallVector<Value> surroundings();
+  Value inBand();
+  SmallVector<Value> contract(const Tensor &rows, const Tensor &columns,
+                              unsigned dim, Region *pair);
+  void placeRow(int64_t row);
+  void placeColumn(int64_t column);
+  Value foldRow(Value value, llvm::function_ref<Value(Value, Value)> combine);
+  SmallVector<Value> forwardScores(ArrayRef<Value> raw, Carried &carried);
+  Value backwardScore(Value raw, Value dp, Value counts, bool slope,
+                      unsigned which = 0);
+  void putIntoLists();
+  void accumulate(const Tensor &columns, unsigned dim, int64_t from,
+                  Carried &carried);
+
+  // Passes.
+  int64_t sizeOf(unsigned dim) const { return known[dim]; }
+  void pass(Weigh weigh, unsigned rows, const Tensor *target, unsigned feature,
+            const Tensor *factor, int64_t slab, bool last);
+  void passes(Weigh weigh, unsigned rows, const Tensor &target,
+              unsigned feature, const Tensor &factor);
+  Carried tile(Weigh weigh, Value column, Carried carried, const Tensor *factor,
+               unsigned feature, int64_t slab);
+  Carried overDims(ArrayRef<unsigned> dims, Carried carried,
+                   llvm::function_ref<Carried(Carried)> body);
+  Carried carry(Value from, Value to, Value step, const Carried &carried,
+                llvm::function_ref<Carried(Value, Carried)> body);
+  void extraGradient(unsigned which);
+
+  spmd::PairStepOp op;
+  OpBuilder b;
+  Location loc;
+  FloatType type;
+  unsigned numDims, q, k, d, e;
+  SmallVector<Value> sizes;
+  SmallVector<int64_t> known;
+  Tensor query, key, value;
+  SmallVector<Tensor> rows, extras, states;
+  OperandRange start;
+
+  // Of the pass.
+  unsigned rowDim = 0, columnDim = 0;
+  int64_t perThread = 1; ///< rows of a thread
+  int64_t lanes = 4;     ///< numbers of 16 bytes
+  int64_t pitch = 0;     ///< of a row in shared memory
+  Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;
+  Value leftArea, rightArea, scoreArea;
+  SmallVector<Value> at; ///< where the code stands, by dim
+};
+
+} // namespace shardc::gpukernels::pairs
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H

@@ -1,0 +1,418 @@
+//===- PairScores.cpp - Tiles of scores, and what becomes of them ---------===//
+//
+// What a block of threads does with one tile of columns.
+//
+//===----------------------------------------------------------------------===//
+#include "PairEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+using namespace shardc::gpukernels::pairs;
+using spmd::PairCombine;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value PairSteps::sharedAt(Value area, Value row, Value column) {
+  Value offset = mul(add(mul(row, pitch), column), type.getWidth() / 8);
+  Value bytes = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), area,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+/// Brings `lines` lines along `lineDim`, from `firstLine` on, and kPart
+/// elements along `dim` of each: zeros past the edges.
+void PairSteps::stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
+                      int64_t lines, unsigned dim, Value first, Value area) {
+  SmallVector<Value> saved = at;
+  auto loop =
+      scf::ForOp::create(b, loc, thread, index(lines * kPart), index(kThreads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value line = div(loop.getInductionVar(), kPart);
+  Value part = rem(loop.getInductionVar(), kPart);
+  Value atLine = add(firstLine, line), atPart = add(first, part);
+  Value inside = both(less(atLine, sizes[lineDim]), less(atPart, sizes[dim]));
+  at[lineDim] = select(inside, atLine, index(0));
+  at[dim] = select(inside, atPart, index(0));
+  Value read = select(inside, load(tensor), number(0));
+  LLVM::StoreOp::create(b, loc, read, sharedAt(area, line, part),
+                        type.getWidth() / 8);
+  at = saved;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+Value PairSteps::evaluate(Region &region, ArrayRef<Value> first,
+                          ArrayRef<Value> around, unsigned result) {
+  IRMapping map;
+  SmallVector<Value> values(first);
+  llvm::append_range(values, around);
+  for (auto [argument, value] :
+       llvm::zip_equal(region.front().getArguments(), values))
+    map.map(argument, value);
+  for (Operation &inner : region.front().without_terminator())
+    b.clone(inner, map);
+  return map.lookupOrDefault(
+      region.front().getTerminator()->getOperand(result));
+}
+
+/// An element of each extra, then the global positions.
+SmallVector<Value> PairSteps::surroundings() {
+  SmallVector<Value> values;
+  for (const Tensor &extra : extras)
+    values.push_back(element(extra));
+  for (unsigned dim : llvm::seq(q + 2))
+    values.push_back(toI32(add(start[dim], at[dim])));
+  return values;
+}
+
+/// True where query and key are no farther apart than the band allows; null
+/// where there is none.
+Value PairSteps::inBand() {
+  auto lower = op.getBandLower(), upper = op.getBandUpper();
+  if (!lower && !upper)
+    return {};
+  Value apart = sub(add(start[k], at[k]), add(start[q], at[q]));
+  Value counts;
+  if (upper)
+    counts = compare(arith::CmpIPredicate::sle, apart, index(*upper));
+  if (lower) {
+    Value above = compare(arith::CmpIPredicate::sge, apart, index(*lower));
+    counts = counts ? both(counts, above) : above;
+  }
+  return counts;
+}
+
+/// Sets `at` to a thread's row; past the edge to the last one, whose results
+/// are not stored.
+void PairSteps::placeRow(int64_t row) {
+  Value mine = add(firstRow, add(rowOfThread, index(row * kRows)));
+  at[rowDim] = smallerIndex(mine, sub(sizes[rowDim], index(1)));
+}
+void PairSteps::placeColumn(int64_t column) {
+  Value mine = add(firstColumn, add(laneOfRow, index(column * kPerRow)));
+  at[columnDim] = smallerIndex(mine, sub(sizes[columnDim], index(1)));
+}
+
+/// For each row and column of a thread the sum, along `dim`, of products (or
+/// what `pair` makes) of elements of both.
+SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
+                                       unsigned dim, Region *pair) {
+  SmallVector<Value> sums(perThread * kOwn, number(0));
+  auto parts =
+      scf::ForOp::create(b, loc, index(0), sizes[dim], index(kPart), sums);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(parts.getBody());
+  Value from = parts.getInductionVar();
+  gpu::BarrierOp::create(b, loc); // what was there has been read
+  stage(left, rowDim, firstRow, perThread * kRows, dim, from, leftArea);
+  stage(right, columnDim, firstColumn, kColumns, dim, from, rightArea);
+  gpu::BarrierOp::create(b, loc);
+  auto steps = scf::ForOp::create(b, loc, index(0), index(kPart), index(lanes),
+                                  parts.getRegionIterArgs());
+  setUnrolling(steps, 1);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToEnd(steps.getBody());
+    Value step = steps.getInductionVar();
+    Type vector = VectorType::get({lanes}, type);
+    auto read = [&](Value area, Value line) {
+      Value all =
+          LLVM::LoadOp::create(b, loc, vector, sharedAt(area, line, step), 16);
+      SmallVector<Value> values;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        values.push_back(LLVM::ExtractElementOp::create(
+            b, loc, all,
+            LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                     b.getI32IntegerAttr(lane))));
+      return values;
+    };
+    SmallVector<SmallVector<Value>> lefts, rights;
+    for (int64_t row = 0; row < perThread; ++row)
+      lefts.push_back(read(leftArea, add(rowOfThread, index(row * kRows))));
+    for (int64_t column = 0; column < kOwn; ++column)
+      rights.push_back(
+          read(rightArea, add(laneOfRow, index(column * kPerRow))));
+    SmallVector<Value> next(steps.getRegionIterArgs());
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      for (int64_t row = 0; row < perThread; ++row)
+        for (int64_t column = 0; column < kOwn; ++column) {
+          Value &sum = next[row * kOwn + column];
+          Value x = lefts[row][lane], y = rights[column][lane];
+          if (!pair) {
+            sum = math::FmaOp::create(b, loc, x, y, sum);
+            continue;
+          }
+          // Of zeros past the edge it may make anything.
+          Value term = evaluate(*pair, {x, y}, {});
+          if (sizeOf(dim) % kPart != 0)
+            term = select(less(add(add(from, step), index(lane)), sizes[dim]),
+                          term, number(0));
+          sum = arith::AddFOp::create(b, loc, sum, term);
+        }
+    scf::YieldOp::create(b, loc, next);
+  }
+  scf::YieldOp::create(b, loc, steps.getResults());
+  return SmallVector<Value>(parts.getResults());
+}
+
+/// `value` of all four threads of a row, combined.
+Value PairSteps::foldRow(Value value,
+                         llvm::function_ref<Value(Value, Value)> combine) {
+  for (int64_t distance = 1; distance < kPerRow; distance *= 2) {
+    auto exchange = [&](Value word) -> Value {
+      return gpu::ShuffleOp::create(b, loc, word, distance, kWarp,
+                                    gpu::ShuffleMode::XOR)
+          .getShuffleResult();
+    };
+    Value other;
+    if (type.isF64()) {
+      // Shuffles take 32 bits.
+      Value bits = arith::BitcastOp::create(b, loc, b.getI64Type(), value);
+      Value half = arith::ConstantIntOp::create(b, loc, 32, 64);
+      Value low = arith::TruncIOp::create(b, loc, b.getI32Type(), bits);
+      Value high = arith::TruncIOp::create(
+          b, loc, b.getI32Type(), arith::ShRUIOp::create(b, loc, bits, half));
+      low = arith::ExtUIOp::create(b, loc, b.getI64Type(), exchange(low));
+      high = arith::ExtUIOp::create(b, loc, b.getI64Type(), exchange(high));
+      high = arith::ShLIOp::create(b, loc, high, half);
+      other = arith::BitcastOp::create(b, loc, type,
+                                       arith::OrIOp::create(b, loc, low, high));
+    } else {
+      other = exchange(value);
+    }
+    value = combine(value, other);
+  }
+  return value;
+}
+
+/// The weights of a tile, by row and column of a thread; `carried` takes in
+/// what a row keeps.
+SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
+                                            Carried &carried) {
+  PairCombine kind = op.getCombine();
+  double neutral = kind == PairCombine::Sum   ? 0
+                   : kind == PairCombine::Min ? INFINITY
+                                              : -INFINITY;
+  auto sumOf = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, loc, x, y);
+  };
+  SmallVector<Value> weights;
+  for (int64_t row = 0; row < perThread; ++row) {
+    placeRow(row);
+    SmallVector<Value> line;
+    SmallVector<SmallVector<Value>> around;
+    for (int64_t column = 0; column < kOwn; ++column) {
+      Value counts =
+          less(add(firstColumn, add(laneOfRow, index(column * kPerRow))),
+               sizes[columnDim]);
+      placeColumn(column);
+      if (Value band = inBand())
+        counts = both(counts, band);
+      around.push_back(surroundings());
+      Value score =
+          evaluate(op.getScore(), raw[row * kOwn + column], around.back());
+      line.push_back(select(counts, score, number(neutral)));
+    }
+    auto total = [&](llvm::function_ref<Value(Value, Value)> combine) {
+      Value all = line.front();
+      for (Value next : ArrayRef(line).drop_front())
+        all = combine(all, next);
+      return foldRow(all, combine);
+    };
+    auto most = [&](Value x, Value y) { return greater(x, y); };
+    auto least = [&](Value x, Value y) { return smaller(x, y); };
+    if (kind == PairCombine::Max || kind == PairCombine::Min) {
+      carried.sum[row] = kind == PairCombine::Max
+                             ? greater(total(most), carried.sum[row])
+                             : smaller(total(least), carried.sum[row]);
+      continue;
+    }
+    if (kind == PairCombine::Sum && !op.getValue()) {
+      carried.sum[row] = sumOf(carried.sum[row], total(sumOf));
+      continue;
+    }
+    if (kind == PairCombine::Softmax) {
+      Value old = carried.most[row];
+      // A row with NaN has NaN in its sum; its maximum does not matter.
+      Value now = greater(total(most), old);
+      // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
+      Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, now,
+                                         number(-INFINITY));
+      Value base = select(none, number(0), now);
+      auto power = [&](Value x) -> Value {
+        return math::ExpOp::create(b, loc,
+                                   arith::SubFOp::create(b, loc, x, base));
+      };
+      Value factor = power(old);
+      for (Value &score : line)
+        score = power(score);
+      carried.most[row] = now;
+      carried.sum[row] =
+          math::FmaOp::create(b, loc, carried.sum[row], factor, total(sumOf));
+      size_t features = carried.totals.size() / perThread;
+      for (Value &sum :
+           MutableArrayRef(carried.totals).slice(row * features, features))
+        sum = arith::MulFOp::create(b, loc, sum, factor);
+    }
+    for (int64_t column = 0; column < kOwn; ++column)
+      weights.push_back(
+          op.getWeight().empty()
+              ? line[column]
+              : evaluate(op.getWeight(), line[column], around[column]));
+  }
+  return weights;
+}
+
+/// The weight of one score, or its slope number `which`, where `at` stands.
+Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
+                               unsigned which) {
+  SmallVector<Value> around = surroundings();
+  Value most = load(rows[0]), delta = load(rows[1]);
+  // What a program subtracts itself may be far below its scores: huge then, not
+  // garbage.
+  Value limit = number(type.isF64() ? 709.0 : 88.0);
+  Value score = evaluate(op.getScore(), raw, around);
+  Value p = math::ExpOp::create(
+      b, loc, smaller(limit, arith::SubFOp::create(b, loc, score, most)));
+  p = select(counts, p, number(0));
+  bool weighs = !op.getWeight().empty();
+  if (!slope)
+    return weighs
+               ? select(counts, evaluate(op.getWeight(), p, around), number(0))
+               : p;
+  if (weighs)
+    dp = evaluate(op.getWeight(), dp, around);
+  Value ds = arith::MulFOp::create(b, loc, p,
+                                   arith::SubFOp::create(b, loc, dp, delta));
+  Value result = evaluate(op.getSlope(), {ds, raw}, around, which);
+  return select(counts, result, number(0));
+}
+
+/// Puts the scores of a tile, which stand in shared memory, into their rows'
+/// lists: one thread a row.
+void PairSteps::putIntoLists() {
+  auto first = scf::IfOp::create(
+      b, loc, compare(arith::CmpIPredicate::eq, laneOfRow, index(0)), false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(first.thenBlock());
+  Value lastPlace = sub(sizes[e], index(1));
+  for (int64_t row = 0; row < perThread; ++row) {
+    OpBuilder::InsertionGuard rowGuard(b);
+    Value mine = add(firstRow, add(rowOfThread, index(row * kRows)));
+    auto inside = scf::IfOp::create(b, loc, less(mine, sizes[rowDim]), false);
+    b.setInsertionPointToStart(inside.thenBlock());
+    placeRow(row);
+    Value count =
+        smallerIndex(sub(sizes[columnDim], firstColumn), index(kColumns));
+    auto loop = scf::ForOp::create(b, loc, index(0), count, index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    Value column = loop.getInductionVar();
+    at[columnDim] = add(firstColumn, column);
+    Value score = LLVM::LoadOp::create(
+        b, loc, type,
+        sharedAt(scoreArea, add(rowOfThread, index(row * kRows)), column),
+        type.getWidth() / 8);
+    Value name = toI32(add(start[columnDim], at[columnDim]));
+    auto isBetterThan = [&](Value place) -> Value {
+      at[e] = place;
+      Value other = element(states[0]), otherName = element(states[1]);
+      Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                          score, other);
+      Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                         score, other);
+      Value lower = less(name, otherName);
+      return arith::OrIOp::create(b, loc, above, both(same, lower));
+    };
+    Value enters = isBetterThan(lastPlace);
+    if (Value band = inBand())
+      enters = both(enters, band);
+    auto insert = scf::IfOp::create(b, loc, enters, false);
+    b.setInsertionPointToStart(insert.thenBlock());
+    // From the end, worse ones move down.
+    auto shift = scf::WhileOp::create(
+        b, loc, TypeRange(b.getIndexType()), ValueRange(lastPlace),
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value isInside =
+              compare(arith::CmpIPredicate::sgt, args[0], index(0));
+          Value before = select(isInside, sub(args[0], index(1)), index(0));
+          scf::ConditionOp::create(b, loc, both(isInside, isBetterThan(before)),
+                                   args);
+        },
+        [&](OpBuilder &, Location, ValueRange args) {
+          Value before = sub(args[0], index(1));
+          for (const Tensor &state : states) {
+            at[e] = before;
+            Value moved = element(state);
+            at[e] = args[0];
+            store(moved, state);
+          }
+          scf::YieldOp::create(b, loc, before);
+        });
+    at[e] = shift.getResult(0);
+    store(score, states[0]);
+    store(name, states[1]);
+  }
+}
+
+/// Adds, for the features from `from` on, the products of the tile of weights
+/// in shared memory with `columns`.
+void PairSteps::accumulate(const Tensor &columns, unsigned dim, int64_t from,
+                           Carried &carried) {
+  int64_t features = carried.totals.size() / perThread;
+  for (int64_t first = 0; first < features; first += kOwn) {
+    gpu::BarrierOp::create(b, loc); // weights are there; the area has been read
+    // `stage` goes line by line: a line is a column of the tile.
+    stage(columns, columnDim, firstColumn, kColumns, dim,
+          index(from + first * kPerRow), rightArea);
+    gpu::BarrierOp::create(b, loc);
+    SmallVector<Value> sums;
+    for (int64_t row = 0; row < perThread; ++row)
+      llvm::append_range(
+          sums, ArrayRef(carried.totals).slice(row * features + first, kOwn));
+    auto loop =
+        scf::ForOp::create(b, loc, index(0), index(kColumns), index(1), sums);
+    setUnrolling(loop, 4);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(loop.getBody());
+      Value column = loop.getInductionVar();
+      SmallVector<Value> factors;
+      Type vector = VectorType::get({lanes}, type);
+      for (int64_t part = 0; part < kOwn; part += lanes) {
+        Value place = add(mul(laneOfRow, lanes), index(part * kPerRow));
+        Value all = LLVM::LoadOp::create(
+            b, loc, vector, sharedAt(rightArea, column, place), 16);
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          factors.push_back(LLVM::ExtractElementOp::create(
+              b, loc, all,
+              LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                       b.getI32IntegerAttr(lane))));
+      }
+      SmallVector<Value> next;
+      for (int64_t row = 0; row < perThread; ++row) {
+        Value weight = LLVM::LoadOp::create(
+            b, loc, type,
+            sharedAt(scoreArea, add(rowOfThread, index(row * kRows)), column),
+            type.getWidth() / 8);
+        for (Value factor : factors)
+          next.push_back(math::FmaOp::create(
+              b, loc, weight, factor, loop.getRegionIterArg(next.size())));
+      }
+      scf::YieldOp::create(b, loc, next);
+    }
+    for (int64_t row = 0; row < perThread; ++row)
+      for (int64_t i = 0; i < kOwn; ++i)
+        carried.totals[row * features + first + i] =
+            loop.getResult(row * kOwn + i);
+  }
+}

@@ -1,0 +1,257 @@
+//===- Points.cpp - Elementwise work, and transposes ----------------------===//
+#include "Points.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// Side of a tile that is turned round in shared memory.
+static constexpr int64_t kSide = 32;
+/// Inputs that are turned round at once: tiles of them fit shared memory.
+static constexpr size_t kMostTurned = 4;
+/// Below this a side is not worth it.
+static constexpr int64_t kLeastSide = 16;
+/// Neighbours of a thread, at most.
+static constexpr int64_t kMostLanes = 8;
+
+static Value index(OpBuilder &b, Location loc, int64_t number) {
+  return arith::ConstantIndexOp::create(b, loc, number);
+}
+
+/// The dim that alone is the last subscript of `operand`, if it is in memory
+/// and steps by single elements there.
+static std::optional<unsigned> innermostDim(linalg::GenericOp op,
+                                            OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || map.getNumResults() == 0 ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+bool gpukernels::launchTransposed(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0)
+    return false;
+  // Results go along `across`, inputs that are turned round along `along`.
+  std::optional<unsigned> across, along;
+  for (OpOperand &output : op.getDpsInitsMutable()) {
+    std::optional<unsigned> dim = innermostDim(op, output);
+    if (!dim || (across && across != dim))
+      return false;
+    across = dim;
+  }
+  SmallVector<int64_t> known = op.getStaticLoopRanges();
+  auto isWide = [&](unsigned dim) {
+    return ShapedType::isDynamic(known[dim]) || known[dim] >= kLeastSide;
+  };
+  SmallVector<OpOperand *> turned;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    std::optional<unsigned> dim = innermostDim(op, *input);
+    if (!dim || dim == across || (along && along != dim) || !isWide(*dim) ||
+        !op.getMatchingIndexingMap(input).isFunctionOfDim(*across) ||
+        op.getMatchingBlockArgument(input).use_empty())
+      continue;
+    along = dim;
+    turned.push_back(input);
+  }
+  if (turned.empty() || turned.size() > kMostTurned || !isWide(*across))
+    return false;
+
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Dims dims(b, op);
+  if (dims.points == 0)
+    return false;
+  PointEmitter emitter(b, op);
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(b, loc, x, y);
+  };
+  auto less = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
+  };
+  Value side = index(b, loc, kSide);
+  auto tilesOf = [&](unsigned dim) -> Value {
+    return arith::CeilDivUIOp::create(b, loc, dims.sizes[dim], side);
+  };
+  SmallVector<unsigned> others;
+  for (unsigned dim : dims.parallel)
+    if (dim != *across && dim != *along)
+      others.push_back(dim);
+  Value acrossTiles = tilesOf(*across), alongTiles = tilesOf(*along);
+  Value blocks =
+      product(b, loc, {acrossTiles, alongTiles, dims.count(b, loc, others)});
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
+  auto shared =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  DenseMap<OpOperand *, Value> tiles;
+  for (OpOperand *input : turned)
+    tiles[input] = launch.addWorkgroupAttribution(
+        // One more than a side: columns meet all banks.
+        MemRefType::get(
+            {kSide, kSide + 1},
+            cast<MemRefType>(input->get().getType()).getElementType(),
+            MemRefLayoutAttrInterface(), shared),
+        loc);
+  Value block = launch.getBlockIds().x;
+  auto take = [&](Value count) -> Value {
+    Value mine = arith::RemUIOp::create(b, loc, block, count);
+    block = arith::DivUIOp::create(b, loc, block, count);
+    return mine;
+  };
+  Value firstAcross = arith::MulIOp::create(b, loc, take(acrossTiles), side);
+  Value firstAlong = arith::MulIOp::create(b, loc, take(alongTiles), side);
+  dims.place(b, loc, emitter, others, block);
+  Value lane = arith::RemUIOp::create(b, loc, launch.getThreadIds().x, side);
+  Value line = arith::DivUIOp::create(b, loc, launch.getThreadIds().x, side);
+  // `fast` is the dim that a warp's lanes go along.
+  auto lines = [&](unsigned fast, Value firstFast, unsigned slow,
+                   Value firstSlow, llvm::function_ref<void(Value)> body) {
+    for (int64_t step = 0; step < kSide; step += kBlock / kSide) {
+      Value own = add(line, index(b, loc, step));
+      emitter.at()[fast] = add(firstFast, lane);
+      emitter.at()[slow] = add(firstSlow, own);
+      Value inside = arith::AndIOp::create(
+          b, loc, less(emitter.at()[fast], dims.sizes[fast]),
+          less(emitter.at()[slow], dims.sizes[slow]));
+      auto guard = scf::IfOp::create(b, loc, inside, false);
+      OpBuilder::InsertionGuard insertion(b);
+      b.setInsertionPointToStart(guard.thenBlock());
+      body(own);
+    }
+  };
+  lines(*along, firstAlong, *across, firstAcross, [&](Value own) {
+    for (OpOperand *input : turned)
+      memref::StoreOp::create(b, loc, emitter.load(*input), tiles[input],
+                              ValueRange{own, lane});
+  });
+  gpu::BarrierOp::create(b, loc);
+  lines(*across, firstAcross, *along, firstAlong, [&](Value own) {
+    SmallVector<Value> current;
+    for (auto [output, argument] :
+         llvm::zip_equal(op.getDpsInitsMutable(), op.getRegionOutputArgs()))
+      current.push_back(argument.use_empty() ? Value()
+                                             : emitter.loadOutput(output));
+    SmallVector<Value> results =
+        emitter.body(current, [&](OpOperand &input) -> Value {
+          auto tile = tiles.find(&input);
+          if (tile == tiles.end())
+            return emitter.load(input);
+          return memref::LoadOp::create(b, loc, tile->second,
+                                        ValueRange{lane, own});
+        });
+    for (auto [output, value] :
+         llvm::zip_equal(op.getDpsInitsMutable(), results))
+      emitter.storeOutput(output, value);
+  });
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Several neighbours at once
+//===----------------------------------------------------------------------===//
+
+static bool isPlainNumber(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
+}
+
+bool gpukernels::launchVectors(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() == 0)
+    return false;
+  unsigned last = op.getNumLoops() - 1;
+  int64_t size = op.getStaticLoopRanges()[last];
+  if (ShapedType::isDynamic(size))
+    return false;
+  // So many that no operand has more than 16 bytes of them.
+  int64_t lanes = kMostLanes;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Type element = getElementTypeOrSelf(operand.get().getType());
+    if (isa<MemRefType>(operand.get().getType()) && isPlainNumber(element))
+      lanes = std::min<int64_t>(lanes, 128 / element.getIntOrFloatBitWidth());
+  }
+  auto isVector = [&](OpOperand &operand) {
+    return isa<MemRefType>(operand.get().getType()) &&
+           isPlainNumber(getElementTypeOrSelf(operand.get().getType())) &&
+           runOf(op, operand, last) % lanes == 0;
+  };
+  if (lanes < 2 || size % lanes != 0)
+    return false;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    if (!isVector(output))
+      return false;
+
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Dims dims(b, op);
+  if (dims.points == 0)
+    return false;
+  Value total = dims.count(b, loc, dims.parallel);
+  total = arith::DivUIOp::create(b, loc, total, index(b, loc, lanes));
+  Value number = beginLaunchOf(b, loc, total, kBlock);
+  PointEmitter emitter(b, op);
+  dims.place(b, loc, emitter, dims.parallel,
+             arith::MulIOp::create(b, loc, number, index(b, loc, lanes)));
+  Value first = emitter.at()[last];
+  auto typeOf = [&](OpOperand &operand) {
+    return VectorType::get({lanes},
+                           getElementTypeOrSelf(operand.get().getType()));
+  };
+  auto alignment = [&](OpOperand &operand) {
+    return llvm::MaybeAlign(lanes * typeOf(operand).getElementTypeBitWidth() /
+                            8);
+  };
+  DenseMap<OpOperand *, Value> loaded; // a vector, or what all lanes share
+  auto loadAll = [&](OpOperand &operand) {
+    if (isVector(operand))
+      loaded[&operand] = vector::LoadOp::create(
+          b, loc, typeOf(operand), operand.get(), emitter.subscripts(operand),
+          /*nontemporal=*/false, alignment(operand));
+    else if (!op.getMatchingIndexingMap(&operand).isFunctionOfDim(last))
+      loaded[&operand] = emitter.load(operand);
+  };
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isa<MemRefType>(input->get().getType()) &&
+        !op.getMatchingBlockArgument(input).use_empty())
+      loadAll(*input);
+  for (OpOperand &output : op.getDpsInitsMutable())
+    if (!op.getMatchingBlockArgument(&output).use_empty())
+      loadAll(output);
+  SmallVector<SmallVector<Value>> results(op.getNumDpsInits());
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    emitter.at()[last] =
+        arith::AddIOp::create(b, loc, first, index(b, loc, lane));
+    auto elementOf = [&](OpOperand &operand) -> Value {
+      auto value = loaded.find(&operand);
+      if (value == loaded.end())
+        return emitter.load(operand);
+      if (!isa<VectorType>(value->second.getType()))
+        return value->second;
+      return vector::ExtractOp::create(b, loc, value->second, lane);
+    };
+    SmallVector<Value> current;
+    for (OpOperand &output : op.getDpsInitsMutable())
+      current.push_back(op.getMatchingBlockArgument(&output).use_empty()
+                            ? Value()
+                            : elementOf(output));
+    for (auto [i, value] : llvm::enumerate(emitter.body(current, elementOf)))
+      results[i].push_back(value);
+  }
+  emitter.at()[last] = first;
+  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    Value all =
+        vector::FromElementsOp::create(b, loc, typeOf(output), results[i]);
+    vector::StoreOp::create(b, loc, all, output.get(),
+                            emitter.subscripts(output), /*nontemporal=*/false,
+                            alignment(output));
+  }
+  return true;
+}
