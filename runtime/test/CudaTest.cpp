@@ -233,6 +233,102 @@ std::unique_ptr<TestWorld> worldOf(const void *image, int64_t bytes) {
                                      Way::CudaDirect, std::move(code));
 }
 
+//===----------------------------------------------------------------------===//
+// Steps again
+//===----------------------------------------------------------------------===//
+
+/// arguments: a counter of int32, and what is added to it.
+void countKernel(unsigned, unsigned, const int64_t *arguments) {
+  *reinterpret_cast<int32_t *>(arguments[0]) +=
+      static_cast<int32_t>(arguments[1]);
+}
+
+int fakeNumber(const char *name) {
+  void *library = dlopen(SHARDRT_TEST_FAKE_CUDA, RTLD_NOW);
+  int value = reinterpret_cast<int (*)()>(dlsym(library, name))();
+  dlclose(library);
+  return value;
+}
+
+/// What one rank counts in `steps` steps of `launches` kernels, with a look at
+/// the counter in the middle of each, if `reads`.
+struct Counted {
+  int32_t count = -1;
+  int launches = 0; ///< that the host made
+  int64_t exchanges = 0;
+};
+Counted countSteps(int64_t steps, bool reads, bool fails = false) {
+  static const fake_kernel image[] = {{"count", countKernel},
+                                      {nullptr, nullptr}};
+  auto code = deviceFor(Way::CudaDirect);
+  code->kernels = {{1, "count", "model.py:3"}};
+  code->image = image;
+  Site slice = exchangeSite("slice", {8}, {}, ElementType::I32);
+  TestWorld world(makeTable({}, {slice}), 0, 60'000, 0, false, Way::CudaDirect,
+                  std::move(code));
+  Counted result;
+  int before = fakeNumber("fake_cuda_launches");
+  int64_t step = 0;
+  int status = world.run(
+      [&](shardrt_context *ctx) -> int {
+        // A result's buffer stays from step to step.
+        void *counter = shardrt_stage_output(ctx, &result.count, 4);
+        int32_t value = 0;
+        if (step++ == 0)
+          ctx->device->upload(counter, &value, 4);
+        void *from = shardrt_alloc(ctx, 32), *to = shardrt_alloc(ctx, 32);
+        int64_t arguments[] = {reinterpret_cast<int64_t>(counter), 1};
+        int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 2);
+        if (!s && reads)
+          s = shardrt_read(ctx, counter, &value, 4);
+        if (!s && reads && value != 10 * step - 9)
+          s = shardrt_fail(ctx, SHARDRT_REFUSED, "another value");
+        if (!s && fails && step == 2)
+          s = shardrt_fail(ctx, SHARDRT_REFUSED, "as planned");
+        if (!s)
+          s = shardrt_exchange(ctx, 0, from, to, nullptr);
+        arguments[1] = 9;
+        if (!s)
+          s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 2);
+        return shardrt_stage_results(ctx, s);
+      },
+      steps);
+  EXPECT_EQ(status, fails ? SHARDRT_REFUSED : SHARDRT_OK) << world.error();
+  result.launches = fakeNumber("fake_cuda_launches") - before;
+  result.exchanges = world.stats(0).count;
+  return result;
+}
+
+TEST(CudaGraphs, ASteadyStepIsReplayed) {
+  Counted counted = countSteps(12, /*reads=*/false);
+  EXPECT_EQ(counted.count, 120);
+  EXPECT_EQ(counted.exchanges, 12);
+  // The first, the recorded one, and the last.
+  EXPECT_EQ(counted.launches, 6);
+  EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+}
+
+TEST(CudaGraphs, AStepThatLooksAtItsDataIsNot) {
+  Counted counted = countSteps(7, /*reads=*/true);
+  EXPECT_EQ(counted.count, 70);
+  EXPECT_EQ(counted.launches, 14);
+  EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+}
+
+TEST(CudaGraphs, NeitherAreAFewStepsNorThoseOfAnOldDriver) {
+  for (int64_t steps : {1, 2})
+    EXPECT_EQ(countSteps(steps, false).count, 10 * steps);
+  Setting none("FAKE_CUDA_GRAPHS", "0");
+  Counted counted = countSteps(5, false);
+  EXPECT_EQ(counted.count, 50);
+  EXPECT_EQ(counted.launches, 10);
+}
+
+TEST(CudaGraphs, AStepThatFailsWhileItIsRecordedLeavesNothing) {
+  countSteps(5, false, /*fails=*/true);
+  EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+}
+
 TEST(CudaErrors, OutOfMemoryNamesWhatWasBefore) {
   static const fake_kernel image[] = {{"write", writeKernel},
                                       {nullptr, nullptr}};

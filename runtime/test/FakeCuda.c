@@ -13,6 +13,7 @@
  *   FAKE_CUDA_REFUSE      the result of loading a module (0)
  *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
+ *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
  *
  *===----------------------------------------------------------------------===*/
 
@@ -60,6 +61,7 @@ struct op {
   const char *from;
   size_t bytes, rows, to_pitch, from_pitch;
   struct fake_kernel *kernel;
+  size_t argument_bytes;
   unsigned blocks, threads;
   void *arguments;
   struct stream *other;
@@ -70,12 +72,18 @@ struct stream {
   long count, capacity, done; /* counted from the stream's beginning */
   long base;                  /* number of ops[0] */
   int queries;
+  struct graph *capture; /* where work goes, if it is recorded */
   struct stream *next;
+};
+struct graph {
+  struct op *ops;
+  long count;
 };
 struct event {
   struct stream *stream;
   long upto;
 };
+static int launches, graphs;
 static struct stream *streams; /* all there ever were */
 
 /* Does what `stream` has to do up to `upto`. Waits refer to earlier work alone,
@@ -109,6 +117,12 @@ static void advanceAll(void) {
 }
 
 static void enqueue(struct stream *stream, struct op op) {
+  if (stream->capture) {
+    struct graph *graph = stream->capture;
+    graph->ops = realloc(graph->ops, (size_t)(graph->count + 1) * sizeof(op));
+    graph->ops[graph->count++] = op;
+    return;
+  }
   if (stream->count == stream->capacity) {
     stream->capacity = 2 * stream->capacity + 16;
     stream->ops = realloc(stream->ops, (size_t)stream->capacity * sizeof(op));
@@ -304,8 +318,11 @@ int cuStreamCreate(void **made, unsigned flags) {
   return *made = stream, OK;
 }
 int cuStreamSynchronize(void *stream) {
+  enum { CAPTURING = 900 };
   if (!current)
     return NO_CONTEXT;
+  if (((struct stream *)stream)->capture)
+    return CAPTURING;
   pthread_mutex_lock(&lock);
   advance(stream, end(stream));
   pthread_mutex_unlock(&lock);
@@ -363,11 +380,72 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
                               .kernel = function,
                               .blocks = gx * gy * gz,
                               .threads = bx,
+                              .argument_bytes = bytes,
                               .arguments = arguments});
+  ++launches;
   pthread_mutex_unlock(&lock);
   return OK;
 }
 
+/* Graphs: what a stream was given while it was captured --------------------*/
+
+int cuStreamBeginCapture_v2(void *given, int mode) {
+  struct stream *stream = given;
+  if (!current || mode != 2 || stream->capture || setting("FAKE_CUDA_GRAPHS", 1) == 0)
+    return INVALID;
+  return stream->capture = calloc(1, sizeof(struct graph)), OK;
+}
+int cuStreamEndCapture(void *given, void **graph) {
+  struct stream *stream = given;
+  if (!current || !stream->capture)
+    return INVALID;
+  *graph = stream->capture;
+  return stream->capture = NULL, OK;
+}
+static void copyArguments(struct op *op) {
+  if (op->kind != LAUNCH)
+    return;
+  void *arguments = malloc(op->argument_bytes + 1);
+  memcpy(arguments, op->arguments, op->argument_bytes);
+  op->arguments = arguments;
+}
+static int destroy(struct graph *graph) {
+  for (long i = 0; i < graph->count; ++i)
+    if (graph->ops[i].kind == LAUNCH)
+      free(graph->ops[i].arguments);
+  free(graph->ops);
+  free(graph);
+  return --graphs, OK;
+}
+int cuGraphInstantiateWithFlags(void **made, void *given, unsigned long long flags) {
+  struct graph *from = given, *to = calloc(1, sizeof(struct graph));
+  if (flags)
+    return INVALID;
+  to->count = from->count;
+  to->ops = malloc((size_t)(to->count + 1) * sizeof(struct op));
+  for (long i = 0; i < to->count; ++i) {
+    to->ops[i] = from->ops[i];
+    copyArguments(&to->ops[i]);
+  }
+  ++graphs;
+  return *made = to, OK;
+}
+int cuGraphLaunch(void *given, void *stream) {
+  struct graph *graph = given;
+  pthread_mutex_lock(&lock);
+  for (long i = 0; i < graph->count; ++i) {
+    struct op op = graph->ops[i];
+    copyArguments(&op);
+    enqueue(stream, op);
+  }
+  pthread_mutex_unlock(&lock);
+  return OK;
+}
+int cuGraphExecDestroy(void *graph) { return destroy(graph); }
+int cuGraphDestroy(void *graph) { return ++graphs, destroy(graph); }
+
+int fake_cuda_launches(void) { return launches; }
+int fake_cuda_graphs(void) { return graphs; }
 int fake_cuda_contexts(void) { return contexts; }
 size_t fake_cuda_held(void) { return held; }
 void fake_cuda_recover(void) { faulted = 0; }

@@ -4,7 +4,8 @@
 // network: loads an artifact, gives each rank its shards from a case file
 // (prepare.py writes them), compares, and times steps.
 //
-//   gpu-runner [--transport=auto|host|direct|nccl] [--seconds=S] ARTIFACT CASE
+//   gpu-runner [--transport=auto|host|direct|nccl] [--seconds=S] [--no-graphs]
+//              ARTIFACT CASE
 //
 // Prints one line of fields with tabs between: equal, DIFFERS or FAILED; the
 // largest difference; steps timed, and their median and least time in ms; what
@@ -185,6 +186,10 @@ int main(int argc, char **argv) {
         options.transport = t;
         known = true;
       }
+    if (argument == "--no-graphs") {
+      options.no_graphs = 1;
+      known = true;
+    }
     if (argument.rfind("--seconds=", 0) == 0) {
       seconds = std::atof(argument.c_str() + 10);
       known = true;

@@ -2,21 +2,23 @@
 # Runs what prepare.py made, on a machine with a GPU and its driver (or anywhere, for --target emulated-cuda): every
 # program on its own mesh and on one rank, compared with what JAX computed, then timed.
 #
-#   bash run.sh [--seconds=S] [--transport=NAME] [--limit=S] [--out=DIR]
+#   bash run.sh [--seconds=S] [--transport=NAME] [--no-graphs] [--limit=S] [--out=DIR]
 #
 #   --seconds=S    time steps of each program for S seconds (1; 0: not at all)
 #   --transport=T  auto (default), host, direct or nccl
+#   --no-graphs    steps of one rank are not replayed from a CUDA graph
 #   --limit=S      begin nothing after S seconds (420)
 #   --out=DIR      where results.tsv and table.md go (the current directory)
 #
 # Needs bash, coreutils and what stands beside it. Exits 1 if a program failed or was not run.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-seconds=1 transport=auto limit=420 out=.
+seconds=1 transport=auto limit=420 out=. graphs=()
 for option in "$@"; do
   case $option in
   --seconds=*) seconds=${option#*=} ;;
   --transport=*) transport=${option#*=} ;;
+  --no-graphs) graphs=("$option") ;;
   --limit=*) limit=${option#*=} ;;
   --out=*) out=${option#*=} ;;
   *)
@@ -41,7 +43,7 @@ while IFS=$'\t' read -r name ranks mesh artifact case; do
     printf '%s\t%s\t%s\tSKIPPED\t\t\t\t\tno time left\n' "$name" "$ranks" "$mesh" >>"$out/results.tsv"
     continue
   fi
-  line=$(timeout 40 "$here/gpu-runner" --transport="$transport" --seconds="$seconds" "$here/$artifact" "$here/$case" 2>&1)
+  line=$(timeout 40 "$here/gpu-runner" --transport="$transport" --seconds="$seconds" "${graphs[@]}" "$here/$artifact" "$here/$case" 2>&1)
   status=$?
   if ((status == 0)); then
     equal=$((equal + 1))

@@ -245,6 +245,7 @@ typedef struct shardrt_world_options {
   int kernel_schedule;
   uint64_t kernel_seed;
   int transport; /**< a shardrt_transport */
+  int no_graphs; /**< 1: never replay a step's work from a recording */
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */

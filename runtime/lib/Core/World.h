@@ -27,6 +27,7 @@ public:
     int kernelSchedule = 0;
     uint64_t kernelSeed = 0;
     int transport = SHARDRT_TRANSPORT_AUTO;
+    bool record = true;
   };
   World(std::shared_ptr<const Program> program, Options options);
   ~World();
@@ -63,6 +64,8 @@ private:
                    void *const *outputs);
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
+  /// The work of a step that a device has recorded, once more.
+  bool replayStep(shardrt_context &ctx);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
   void waitForRanks(std::unique_lock<std::mutex> &lock);
   int reportFailure();

@@ -136,7 +136,7 @@ void *DeviceMemory::stageOutput(void *host, int64_t bytes) {
 
 bool DeviceMemory::downloadResults() {
   if (!isLast)
-    return device.finish();
+    return device.endStep();
   for (size_t i = 0; i < nextPlace; ++i)
     if (places[i].host && places[i].bytes > 0 &&
         !device.download(places[i].host, places[i].device, places[i].bytes))

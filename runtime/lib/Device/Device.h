@@ -91,6 +91,20 @@ public:
   virtual bool fill(const BoxCopy &box, void *dst, const void *element,
                     int64_t elementBytes) = 0;
 
+  // Steps that do the same work again and again. A device that cannot record
+  // does each anew.
+
+  /// From here on work is recorded, until the step ends, or somebody waits for it:
+  /// then it is done, and nothing is kept. False where that is not possible.
+  virtual bool beginRecording() { return false; }
+  /// Waits until all work of a step is done.
+  virtual bool endStep() { return finish(); }
+  /// Whether a whole step is recorded.
+  virtual bool canReplay() const { return false; }
+  /// Does its work again, and waits for it.
+  virtual bool replay() { return false; }
+  virtual void forgetRecording() {}
+
   /// How an emulated device orders threads (shardrt_world_options).
   virtual void setSchedule(int, uint64_t) {}
 

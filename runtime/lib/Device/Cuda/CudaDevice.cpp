@@ -51,11 +51,20 @@ public:
   bool copy(const BoxCopy &box, const void *src, void *dst) override;
   bool fill(const BoxCopy &box, void *dst, const void *element,
             int64_t elementBytes) override;
+  bool beginRecording() override;
+  bool endStep() override;
+  bool canReplay() const override { return recorded; }
+  bool replay() override;
+  void forgetRecording() override;
 
 private:
   /// True for success; else sets why `what` failed.
   bool check(Result result, const std::string &what);
   bool load();
+  /// Does what was recorded so far, and hands it out.
+  bool endRecording(GraphExecHandle &graph);
+  /// Where somebody waits: what is recorded is done now, and not kept.
+  bool flush();
   std::string lastKernel() const {
     return last < 0 ? std::string()
                     : " (last launch: " + code.describe(last) + ")";
@@ -67,6 +76,8 @@ private:
   ContextHandle context = nullptr;
   ModuleHandle module = nullptr;
   StreamHandle work = nullptr;
+  bool isRecording = false;
+  GraphExecHandle recorded = nullptr;
   std::array<EventHandle, numMarks> marks = {};
   std::vector<FunctionHandle> functions;
   int64_t last = -1;
@@ -91,6 +102,7 @@ CudaDevice::~CudaDevice() {
   if (!context)
     return;
   driver.ctxSetCurrent(context);
+  forgetRecording();
   for (EventHandle event : marks)
     if (event)
       driver.eventDestroy(event);
@@ -213,7 +225,7 @@ void *CudaDevice::allocate(int64_t bytes) {
 }
 
 void CudaDevice::release(void *memory) {
-  if (!memory || !enter())
+  if (!memory || !enter() || !flush())
     return;
   // Work under way may still use it.
   driver.streamSynchronize(work);
@@ -222,7 +234,7 @@ void CudaDevice::release(void *memory) {
 
 bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
   // The host's memory may go away when this returns.
-  return enter() &&
+  return enter() && flush() &&
          check(driver.memcpyHtoDAsync(toDevice(to), host,
                                       static_cast<size_t>(bytes), work),
                "copying to it") &&
@@ -230,7 +242,7 @@ bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
 }
 
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
-  return enter() &&
+  return enter() && flush() &&
          check(driver.memcpyDtoHAsync(host, toDevice(from),
                                       static_cast<size_t>(bytes), work),
                "copying from it") &&
@@ -238,7 +250,7 @@ bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
 }
 
 bool CudaDevice::finish() {
-  if (!enter())
+  if (!enter() || !flush())
     return false;
   if (!watch)
     return check(driver.streamSynchronize(work), "waiting for its work");
@@ -252,6 +264,65 @@ bool CudaDevice::finish() {
                   "gave up waiting for the work of CUDA device '" + name + "'");
     std::this_thread::yield();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps again
+//===----------------------------------------------------------------------===//
+
+bool CudaDevice::beginRecording() {
+  forgetRecording();
+  isRecording =
+      enter() && driver.streamBeginCapture(work, captureRelaxed) == success;
+  return isRecording;
+}
+
+bool CudaDevice::endRecording(GraphExecHandle &graph) {
+  isRecording = false;
+  GraphHandle captured = nullptr;
+  if (!check(driver.streamEndCapture(work, &captured), "recording a step"))
+    return false;
+  bool done = check(driver.graphInstantiate(&graph, captured, 0),
+                    "making a graph of a step") &&
+              check(driver.graphLaunch(graph, work), "starting a graph");
+  driver.graphDestroy(captured);
+  return done;
+}
+
+bool CudaDevice::flush() {
+  if (!isRecording)
+    return true;
+  GraphExecHandle graph = nullptr;
+  bool done = endRecording(graph);
+  // The driver keeps what is under way.
+  if (graph)
+    driver.graphExecDestroy(graph);
+  return done;
+}
+
+bool CudaDevice::endStep() {
+  if (isRecording && (!enter() || !endRecording(recorded)))
+    return false;
+  return finish();
+}
+
+bool CudaDevice::replay() {
+  return enter() &&
+         check(driver.graphLaunch(recorded, work), "starting a graph") &&
+         finish();
+}
+
+void CudaDevice::forgetRecording() {
+  if (isRecording && enter()) {
+    // A step that failed: nothing of it is done.
+    GraphHandle captured = nullptr;
+    if (driver.streamEndCapture(work, &captured) == success && captured)
+      driver.graphDestroy(captured);
+  }
+  isRecording = false;
+  if (recorded && enter())
+    driver.graphExecDestroy(recorded);
+  recorded = nullptr;
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,8 @@ using ModuleHandle = void *;
 using FunctionHandle = void *;
 using StreamHandle = void *;
 using EventHandle = void *;
+using GraphHandle = void *;
+using GraphExecHandle = void *;
 
 /// CUDA_MEMCPY2D: rows of `widthBytes` bytes, `pitch` bytes apart.
 struct Copy2D {
@@ -49,6 +51,7 @@ constexpr int capabilityMajor = 75,
               capabilityMinor = 76;                  ///< CUdevice_attribute
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6; ///< CUjit_option
 constexpr unsigned streamNonBlocking = 1;
+constexpr int captureRelaxed = 2; ///< CUstreamCaptureMode
 constexpr unsigned eventDisableTiming = 2;
 constexpr Result notReady = 600;
 constexpr Result peerAccessAlreadyEnabled = 704;
@@ -97,6 +100,13 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
     (StreamHandle, EventHandle, unsigned))                                     \
   F(cuStreamCreate, streamCreate, (StreamHandle *, unsigned))                  \
   F(cuStreamDestroy_v2, streamDestroy, (StreamHandle))                         \
+  F(cuStreamBeginCapture_v2, streamBeginCapture, (StreamHandle, int))          \
+  F(cuStreamEndCapture, streamEndCapture, (StreamHandle, GraphHandle *))       \
+  F(cuGraphInstantiateWithFlags, graphInstantiate,                             \
+    (GraphExecHandle *, GraphHandle, unsigned long long))                      \
+  F(cuGraphLaunch, graphLaunch, (GraphExecHandle, StreamHandle))               \
+  F(cuGraphExecDestroy, graphExecDestroy, (GraphExecHandle))                   \
+  F(cuGraphDestroy, graphDestroy, (GraphHandle))                               \
   F(cuStreamQuery, streamQuery, (StreamHandle))                                \
   F(cuStreamSynchronize, streamSynchronize, (StreamHandle))                    \
   F(cuLaunchKernel, launchKernel,                                              \
