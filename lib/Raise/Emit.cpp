@@ -28,6 +28,8 @@ public:
   /// `root`, reshaped so that each dim is one of `f`; `required` dims that it lacks
   /// are repeated.
   Arranged arrange(const Root &root, ArrayRef<unsigned> required);
+  /// The queries, or keys, of all products of `f`, one behind the other along depth; `first` are those of the raw score.
+  Arranged arrangeAll(const Root &first, bool ofQueries);
   /// `arranged` along `dims`: transposed, and repeated along those it lacks.
   Value spread(const Arranged &arranged, ArrayRef<unsigned> dims);
   Value convert(Value value, Type element) {
@@ -39,6 +41,9 @@ public:
     return llvm::map_to_vector(dims, [&](unsigned dim) { return dim < kNoFeature ? f.reader->sizeOf(dim) : 1; });
   }
 
+  /// `ratio` times the elements [begin, begin + size) of the depth of `whole`, its last dim, along `dims`: summed over those
+  /// that it has besides.
+  Value takePart(const Arranged &whole, int64_t begin, int64_t size, double ratio, ArrayRef<unsigned> dims);
   /// The next operand.
   Value add(const Arranged &operand) {
     addMap(operand.dims);
@@ -157,6 +162,43 @@ Arranged Emitter::arrange(const Root &root, ArrayRef<unsigned> required) {
   return result;
 }
 
+Arranged Emitter::arrangeAll(const Root &first, bool ofQueries) {
+  SmallVector<unsigned> required{ofQueries ? f.query : f.key, f.depth};
+  Arranged all = arrange(first, required);
+  if (f.more.empty())
+    return all;
+  SmallVector<Arranged> parts{all};
+  for (const MoreProducts &part : f.more) {
+    Arranged &next = parts.emplace_back(arrange(ofQueries ? part.query : part.key, required));
+    if (ofQueries && part.ratio != 1) {
+      auto type = typeOf(next.value);
+      auto ratio = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), part.ratio));
+      Value factor = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(ratio)));
+      next.value = stablehlo::MulOp::create(builder, loc, type, next.value, factor);
+    }
+  }
+  // In the order of the one with most dims: the others are repeated to lie like it.
+  all.dims = llvm::max_element(parts, [](const Arranged &a, const Arranged &b) { return a.dims.size() < b.dims.size(); })->dims;
+  llvm::erase(all.dims, f.depth);
+  for (const Arranged &part : parts)
+    for (unsigned dim : part.dims)
+      if (dim != f.depth && !llvm::is_contained(all.dims, dim))
+        all.dims.push_back(dim);
+  all.dims.push_back(f.depth);
+  SmallVector<Value> values;
+  int64_t depth = 0;
+  for (const Arranged &part : parts) {
+    int64_t size = typeOf(part.value).getDimSize(llvm::find(part.dims, f.depth) - part.dims.begin());
+    depth += size;
+    values.push_back(spread(part, all.dims));
+  }
+  f.reader->setSize(f.depth, depth);
+  SmallVector<int64_t> shape(typeOf(values.front()).getShape());
+  shape.back() = depth;
+  all.value = stablehlo::ConcatenateOp::create(builder, loc, typeOf(values.front()).clone(shape), values, shape.size() - 1);
+  return all;
+}
+
 Value Emitter::spread(const Arranged &arranged, ArrayRef<unsigned> dims) {
   SmallVector<int64_t> order, places, shape;
   for (auto [place, dim] : llvm::enumerate(dims)) {
@@ -173,7 +215,47 @@ Value Emitter::spread(const Arranged &arranged, ArrayRef<unsigned> dims) {
     value = stablehlo::TransposeOp::create(builder, loc, type, value, builder.getDenseI64ArrayAttr(order));
   if (places.size() == dims.size())
     return value;
-  return stablehlo::BroadcastInDimOp::create(builder, loc, type.clone(shapeOf(dims)), value, builder.getDenseI64ArrayAttr(places));
+  SmallVector<int64_t> whole = shapeOf(dims);
+  for (auto [place, size] : llvm::zip_equal(places, shape))
+    whole[place] = size;
+  return stablehlo::BroadcastInDimOp::create(builder, loc, type.clone(whole), value, builder.getDenseI64ArrayAttr(places));
+}
+
+Value Emitter::takePart(const Arranged &whole, int64_t begin, int64_t size, double ratio, ArrayRef<unsigned> dims) {
+  auto type = typeOf(whole.value);
+  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()), strides(type.getRank(), 1), shape(type.getShape());
+  starts.back() = begin;
+  limits.back() = begin + size;
+  shape.back() = size;
+  Arranged part{stablehlo::SliceOp::create(builder, loc, type.clone(shape), whole.value, starts, limits, strides), {}};
+  SmallVector<int64_t> gone, left;
+  for (auto [i, dim] : llvm::enumerate(whole.dims)) {
+    if (llvm::is_contained(dims, dim)) {
+      part.dims.push_back(dim);
+      left.push_back(shape[i]);
+    } else {
+      gone.push_back(i);
+    }
+  }
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  if (!gone.empty()) {
+    auto zero = DenseElementsAttr::get(scalar, ArrayRef<Attribute>(builder.getFloatAttr(type.getElementType(), 0)));
+    Value start = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zero)));
+    auto sum = stablehlo::ReduceOp::create(builder, loc, TypeRange{type.clone(left)}, ValueRange{part.value}, ValueRange{start},
+                                           builder.getDenseI64ArrayAttr(gone));
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&sum.getBody(), {}, {scalar, scalar}, {loc, loc});
+    Value added = stablehlo::AddOp::create(builder, loc, scalar, body->getArgument(0), body->getArgument(1));
+    stablehlo::ReturnOp::create(builder, loc, added);
+    part.value = sum->getResult(0);
+  }
+  SmallVector<unsigned> order = llvm::filter_to_vector(dims, [&](unsigned dim) { return llvm::is_contained(part.dims, dim); });
+  Value result = spread(part, order);
+  if (ratio == 1)
+    return result;
+  auto factors = DenseElementsAttr::get(typeOf(result), builder.getFloatAttr(type.getElementType(), ratio));
+  Value factor = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(factors)));
+  return stablehlo::MulOp::create(builder, loc, result.getType(), result, factor);
 }
 
 void Emitter::replace(Value old, Value result) {
@@ -193,7 +275,7 @@ void Emitter::collectExtras(PolyId poly) {
   for (const Monomial &monomial : f.algebra->get(poly))
     for (auto [id, power] : monomial.factors) {
       const Term &term = f.algebra->getTerm(id);
-      if (id == f.raw)
+      if (f.isRaw(id))
         continue;
       if (!isTensor(term)) {
         for (PolyId argument : term.arguments)
@@ -223,6 +305,8 @@ void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayR
     if (term)
       writer.terms[*term] = argument;
   }
+  for (const MoreProducts &part : f.more)
+    writer.contained.push_back(part.raw);
   for (TermId extra : extraTerms)
     writer.terms[extra] = addArgument(typeOf(f.algebra->getTerm(extra).tensor).getElementType());
   SmallVector<unsigned> positions = rows();
@@ -284,7 +368,7 @@ Arranged Emitter::rowFactor(const Monomial &factor, spmd::AllPairsOp op) {
 
 spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   Emitter e(f, placeOf(f), replacements);
-  Value query = e.add(f.queryRoot, {f.query, f.depth}), key = e.add(f.keyRoot, {f.key, f.depth}),
+  Value query = e.add(e.arrangeAll(f.queryRoot, /*ofQueries=*/true)), key = e.add(e.arrangeAll(f.keyRoot, /*ofQueries=*/false)),
         value = e.add(f.valueRoot, {f.key, f.feature});
   e.addExtras({f.opScore, f.weight});
   auto [type, dims] = e.addResult(f.output, f.outputLayout, {f.query, f.feature});
@@ -340,10 +424,8 @@ Operation *raise::placeOf(const Forward &f) {
 
 Operation *raise::placeOf(const Backward &b) {
   Operation *first = nullptr;
-  for (Value value : {b.dquery, b.dkey, b.dvalue})
+  for (Value value : b.replaced())
     keepFirst(first, value);
-  for (const ExtraGradient &extra : b.extras)
-    keepFirst(first, extra.value);
   return first;
 }
 
@@ -356,12 +438,20 @@ struct GradientRows {
 };
 } // namespace
 
+/// The extent of the depth of `root`.
+static int64_t depthOf(const Forward &f, const Root &root) {
+  for (auto [i, parts] : llvm::enumerate(root.layout))
+    if (llvm::is_contained(parts, f.depth))
+      return typeOf(root.value).getDimSize(i);
+  return 1;
+}
+
 /// Makes the op of `b`, and replaces what it gives.
 static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
   Forward &f = e.f;
   auto orElse = [](const Root &root, const Root &other) { return root.value ? root : other; };
-  Arranged query = e.arrange(orElse(b.queryRoot, f.queryRoot), {f.query, f.depth}),
-           key = e.arrange(orElse(b.keyRoot, f.keyRoot), {f.key, f.depth}),
+  Arranged query = e.arrangeAll(orElse(b.queryRoot, f.queryRoot), /*ofQueries=*/true),
+           key = e.arrangeAll(orElse(b.keyRoot, f.keyRoot), /*ofQueries=*/false),
            value = e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
   SmallVector<PolyId> slopes = {b.slope ? *b.slope : f.algebra->number(0)};
   for (const ExtraGradient &extra : b.extras)
@@ -380,8 +470,12 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
     if (!old)
       e.addMap(like.dims);
   };
-  addResult(b.dquery, b.dqueryLayout, {f.query, f.depth}, query);
-  addResult(b.dkey, b.dkeyLayout, {f.key, f.depth}, key);
+  // Those of several products are taken apart afterwards.
+  bool isOne = f.more.empty();
+  addResult(isOne ? b.dquery : Value(), b.dqueryLayout, {f.query, f.depth}, query);
+  addResult(isOne ? b.dkey : Value(), b.dkeyLayout, {f.key, f.depth}, key);
+  for (unsigned i = 0; !isOne && i < 2; ++i)
+    types[i] = cast<RankedTensorType>(types[i]).clone(e.accumulator);
   addResult(b.dvalue, b.dvalueLayout, {f.key, f.feature}, value);
   for (const ExtraGradient &extra : b.extras)
     extraTypes.push_back(e.addResult(extra.value, extra.layout, {}).first);
@@ -391,9 +485,26 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
   e.fillScore(op.getScore(), f.score);
   e.fillWeight(op.getWeight());
   e.fill(op.getSlope(), {std::nullopt, f.raw}, slopes, true);
-  for (auto [old, result] : {std::pair<Value, Value>(b.dquery, op.getDquery()), {b.dkey, op.getDkey()}, {b.dvalue, op.getDvalue()}})
-    if (old)
-      e.replace(old, result);
+  if (isOne) {
+    for (auto [old, result] : {std::pair<Value, Value>(b.dquery, op.getDquery()), {b.dkey, op.getDkey()}})
+      if (old)
+        e.replace(old, result);
+  } else {
+    int64_t begin = 0;
+    auto give = [&](const Root &queryRoot, double ratio, Value dquery, const Layout &dqueryLayout, Value dkey, const Layout &dkeyLayout) {
+      int64_t size = depthOf(f, queryRoot);
+      if (dquery)
+        e.replace(dquery, e.takePart({op.getDquery(), query.dims}, begin, size, ratio, flatten(dqueryLayout)));
+      if (dkey)
+        e.replace(dkey, e.takePart({op.getDkey(), key.dims}, begin, size, 1, flatten(dkeyLayout)));
+      begin += size;
+    };
+    give(f.queryRoot, 1, b.dquery, b.dqueryLayout, b.dkey, b.dkeyLayout);
+    for (auto [part, gradients] : llvm::zip_equal(f.more, b.more))
+      give(part.query, part.ratio, gradients.dquery, gradients.dqueryLayout, gradients.dkey, gradients.dkeyLayout);
+  }
+  if (b.dvalue)
+    e.replace(b.dvalue, op.getDvalue());
   for (auto [extra, result] : llvm::zip(b.extras, op.getDextras()))
     e.replace(extra.value, result);
 }

@@ -89,6 +89,59 @@ static std::optional<TermId> findRaw(Forward &f, DimSet rowDims) {
   return best;
 }
 
+bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other, std::optional<double> &ratio) {
+  for (const Monomial &monomial : algebra.get(poly)) {
+    int mine = Algebra::powerOf(monomial, raw), its = Algebra::powerOf(monomial, other);
+    if (mine != 0 || its != 0) {
+      if (mine + its != 1 || (mine != 0 && its != 0))
+        return false;
+      Monomial wanted = algebra.times(algebra.times(monomial, mine ? raw : other, -1), mine ? other : raw, 1);
+      auto partner = llvm::find_if(algebra.get(poly), [&](const Monomial &m) { return m.factors == wanted.factors; });
+      if (partner == algebra.get(poly).end())
+        return false;
+      double found = mine ? partner->coefficient / monomial.coefficient : monomial.coefficient / partner->coefficient;
+      if (!ratio)
+        ratio = found;
+      if (std::abs(found - *ratio) > 1e-6 * std::abs(*ratio))
+        return false;
+    }
+    for (auto [id, power] : monomial.factors)
+      if (const Term &term = algebra.getTerm(id); id != raw && id != other)
+        for (PolyId argument : term.arguments)
+          if (!addsUp(algebra, argument, raw, other, ratio))
+            return false;
+  }
+  return true;
+}
+
+/// Finds the products of queries and keys that the score adds to the raw one, `terms` being all that it is made of.
+static void findMore(Forward &f, ArrayRef<TermId> terms) {
+  auto isBoundAsRaw = [&](const Root &root) { return (dimsIn(root.layout) & ~(bit(kFirstBoundDim) - 1)) == bit(kDepth); };
+  for (TermId id : terms) {
+    Term term = f.algebra->getTerm(id);
+    stablehlo::DotGeneralOp dot = term.kind == TermKind::Dot && !f.isRaw(id) ? findDot(term) : nullptr;
+    if (!dot || f.depth != kDepth || f.query == kNoQuery)
+      continue;
+    MoreProducts part;
+    part.raw = id;
+    std::optional<double> ratio;
+    if (!addsUp(*f.algebra, f.score, f.raw, id, ratio) || !ratio)
+      continue;
+    part.ratio = *ratio;
+    int64_t depth = f.reader->sizeOf(kDepth);
+    std::tie(part.query, part.key) = rootsOf(dot, term.tensorLayout, f.key, *f.reader);
+    f.reader->setSize(kDepth, depth);
+    bool isCut = f.reader->split.has_value();
+    f.reader->split.reset();
+    DimSet queryDims = dimsIn(part.query.layout), keyDims = dimsIn(part.key.layout);
+    if (!isCut && isBoundAsRaw(part.query) && isBoundAsRaw(part.key) && (queryDims & bit(f.query)) && !(keyDims & bit(f.query)) &&
+        (keyDims & bit(f.key)) && !(queryDims & bit(f.key)) &&
+        typeOf(part.query.value).getElementType() == typeOf(f.queryRoot.value).getElementType() &&
+        typeOf(part.key.value).getElementType() == typeOf(f.keyRoot.value).getElementType())
+      f.more.push_back(std::move(part));
+  }
+}
+
 Monomial raise::rowFactorOf(const Forward &f, const Monomial &monomial) {
   Monomial row{1, {}};
   for (auto [id, power] : monomial.factors)
@@ -295,6 +348,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   // The query dim: along queries alone; the one that masks compare keys with, else
   // the longest.
   f.query = longestOf(dimsIn(f.queryRoot.layout) & rowDims & ~dimsIn(f.keyRoot.layout), *f.reader);
+  if (!open && llvm::none_of(weightTerms, [&](TermId id) { return algebra.getTerm(id).kind == TermKind::Dot; }))
+    findMore(f, scoreTerms);
   followMoves(f.output, f.outputLayout, *f.reader);
   for (unsigned part : flatten(f.outputLayout))
     if (part != f.query && part < kFirstFeature)

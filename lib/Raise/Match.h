@@ -26,6 +26,14 @@ struct RowOutput {
   std::optional<double> least;
 };
 
+/// A product of something along queries with something along keys that is added, times `ratio`, to the raw score
+/// wherever that is: one contraction over the depths of both.
+struct MoreProducts {
+  TermId raw = 0;
+  double ratio = 1;
+  Root query, key;
+};
+
 /// Softmax attention, as one contraction of probabilities with values ends it. If it is
 /// open, weights are not divided by their sum: the output is the sum of weight * Exp[score] *
 /// value, times `factor`, which is the same all along a row.
@@ -40,6 +48,7 @@ struct Forward {
   llvm::SmallVector<unsigned> batch;
   unsigned query = kNoQuery, key = 0, depth = kNoDepth, feature = kNoFeature;
   Root queryRoot, keyRoot, valueRoot;
+  std::vector<MoreProducts> more;
   /// The score and what weighs values (1: the probability itself).
   PolyId score = 0, weight = 0;
   /// The score that the op is to have, and what its sums are of. An open one takes conditions on its
@@ -54,6 +63,9 @@ struct Forward {
   /// The contraction is one of a gradient with keys: there is no forward pass here, only its scores.
   bool isGradient = false;
 
+  bool isRaw(TermId id) const {
+    return id == raw || llvm::any_of(more, [&](const MoreProducts &part) { return part.raw == id; });
+  }
   /// What rows are along, and all dims, in the op's order.
   llvm::SmallVector<unsigned> rows() const {
     llvm::SmallVector<unsigned> dims(batch);
@@ -96,17 +108,34 @@ struct ExtraGradient {
   PolyId slope = 0;
 };
 
+/// The gradients that one of Forward::more has.
+struct MoreGradients {
+  mlir::Value dquery, dkey;
+  Layout dqueryLayout, dkeyLayout;
+};
+
 /// The gradient of a Forward for one cotangent of its output.
 struct Backward {
   /// Contractions that give the gradients; some may be missing.
   mlir::Value dquery, dkey, dvalue;
   Layout dqueryLayout, dkeyLayout, dvalueLayout;
   Root queryRoot, keyRoot, valueRoot, dout;
+  std::vector<MoreGradients> more;
   /// The raw score's gradient is this times ds.
   std::optional<PolyId> slope;
   /// Σ_k of p weight dp: the term, to know it in other gradients.
   TermId dp = 0;
   llvm::SmallVector<ExtraGradient> extras;
+  /// Every value that the op replaces.
+  llvm::SmallVector<mlir::Value> replaced() const {
+    llvm::SmallVector<mlir::Value> values{dquery, dkey, dvalue};
+    for (const MoreGradients &part : more)
+      values.append({part.dquery, part.dkey});
+    for (const ExtraGradient &extra : extras)
+      values.push_back(extra.value);
+    llvm::erase(values, mlir::Value());
+    return values;
+  }
   /// Without a forward pass: p is Exp[score] times `row`, and ds is slope * p * (dp - delta).
   Monomial row;
   PolyId delta = 0;
@@ -116,6 +145,9 @@ struct Backward {
 /// divided by anything. Where it looks like attention and is none, `nearMiss` says why and where.
 std::optional<Forward> matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open, const Numbering &numbering,
                                     std::pair<mlir::Operation *, std::string> &nearMiss);
+
+/// True if wherever `poly` has `other` it has `raw` as well, and `other` times `ratio` (found if it is not given) is added.
+bool addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other, std::optional<double> &ratio);
 
 /// Sums and maxima of the scores of `forward` in its block.
 std::vector<RowOutput> matchRowOutputs(Forward &forward, const Numbering &numbering);

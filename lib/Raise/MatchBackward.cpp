@@ -115,6 +115,25 @@ static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot, bool 
   return c;
 }
 
+/// Takes note of `c` where it is a gradient of one of the products that are added to the raw scores.
+static bool takeMore(Forward &f, Backward &b, const Numbering &numbering, PolyId slope, Candidate &c, const Root &other,
+                     bool ofQueries, bool ofKeys) {
+  for (auto [part, gradients] : llvm::zip_equal(f.more, b.more)) {
+    bool isQuery = ofQueries && !gradients.dquery && isSameRoot(numbering, other, part.key);
+    bool isKey = ofKeys && !gradients.dkey && isSameRoot(numbering, other, part.query);
+    // Of a score that adds them up, its gradient is the ratio times that of the raw score.
+    PolyId ofRaw = f.algebra->scale(slope, 1 / part.ratio);
+    std::optional<double> ratio = part.ratio;
+    if (!(isQuery || isKey) || (b.slope && !f.algebra->isNear(*b.slope, ofRaw)) || !addsUp(*f.algebra, slope, f.raw, part.raw, ratio))
+      continue;
+    (isQuery ? gradients.dquery : gradients.dkey) = c.dot.getResult();
+    (isQuery ? gradients.dqueryLayout : gradients.dkeyLayout) = c.resultLayout;
+    b.slope = ofRaw;
+    return true;
+  }
+  return false;
+}
+
 std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numbering) {
   llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
   Algebra &algebra = *f.algebra;
@@ -129,6 +148,7 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
       if (isSameRoot(numbering, b.dout, dout))
         return b;
     found.emplace_back().dout = dout;
+    found.back().more.resize(f.more.size());
     return found.back();
   };
   /// The term dp in `poly`, and the cotangent in it.
@@ -137,7 +157,7 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     algebra.collectTerms(poly, terms);
     for (TermId id : terms) {
       const Term &term = algebra.getTerm(id);
-      if (term.kind != TermKind::Dot || id == f.raw || !(term.dims & bit(f.key)))
+      if (term.kind != TermKind::Dot || f.isRaw(id) || !(term.dims & bit(f.key)))
         continue;
       for (unsigned side : {0, 1}) {
         Root root{f.valueRoot.value, term.layouts[side]};
@@ -191,12 +211,15 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
       Backward &b = withDout(fresh.dout);
       b.valueRoot = fresh.valueRoot;
       b.dp = dp->first;
-      if (b.slope && !algebra.isNear(*b.slope, *slope))
-        continue;
       f.reader->setSize(kDepth, c->freeSize);
       Root other = f.reader->rootOf(c->other, c->otherLayout);
       f.reader->split.reset();
-      if (c->contracted == bit(f.key) && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
+      bool ofQueries = c->contracted == bit(f.key), ofKeys = !(c->contracted & bit(f.key)) && (c->contracted & bit(f.query));
+      if (takeMore(f, b, numbering, *slope, *c, other, ofQueries, ofKeys))
+        continue;
+      if (b.slope && !algebra.isNear(*b.slope, *slope))
+        continue;
+      if (ofQueries && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
         b.dquery = dot.getResult();
         b.dqueryLayout = c->resultLayout;
         b.keyRoot = other;
@@ -224,7 +247,7 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
   // Gradients of extras: the same form, summed or not, used by something else.
   DenseSet<Value> taken;
   for (Backward &b : found)
-    for (Value value : {b.dquery, b.dkey, b.dvalue})
+    for (Value value : b.replaced())
       taken.insert(value);
   for (Operation &op : *f.dot->getBlock()) {
     if (op.getNumResults() == 1 && (taken.contains(op.getResult(0)) || layouts.contains(numbering.of(op.getResult(0)))))
@@ -262,6 +285,10 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     followMoves(b.dquery, b.dqueryLayout, *f.reader);
     followMoves(b.dkey, b.dkeyLayout, *f.reader);
     followMoves(b.dvalue, b.dvalueLayout, *f.reader);
+    for (MoreGradients &part : b.more) {
+      followMoves(part.dquery, part.dqueryLayout, *f.reader);
+      followMoves(part.dkey, part.dkeyLayout, *f.reader);
+    }
   }
   return found;
 }

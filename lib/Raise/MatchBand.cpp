@@ -96,7 +96,7 @@ static bool masksNothing(const Forward &f, PolyId poly) {
   f.algebra->collectTerms(poly, terms);
   return llvm::all_of(terms, [&](TermId id) {
     const Term &term = f.algebra->getTerm(id);
-    return id == f.raw || term.kind == TermKind::Position ||
+    return f.isRaw(id) || term.kind == TermKind::Position ||
            (term.kind == TermKind::Function && (term.name == "stablehlo.tanh"));
   });
 }

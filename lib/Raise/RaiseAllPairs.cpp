@@ -86,11 +86,14 @@ static bool isThere(Forward &f, Operation *place) {
   for (Value value : {f.queryRoot.value, f.keyRoot.value, f.valueRoot.value})
     if (!isThere(value, place))
       return false;
+  for (const MoreProducts &part : f.more)
+    if (!isThere(part.query.value, place) || !isThere(part.key.value, place))
+      return false;
   SmallVector<TermId> terms;
   f.algebra->collectTerms(f.opScore, terms);
   f.algebra->collectTerms(f.weight, terms);
   for (TermId id : terms)
-    if (const Term &term = f.algebra->getTerm(id); id != f.raw && term.arguments.empty() && !isThere(term.tensor, place))
+    if (const Term &term = f.algebra->getTerm(id); !f.isRaw(id) && term.arguments.empty() && !isThere(term.tensor, place))
       return false;
   return true;
 }
@@ -142,11 +145,8 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
   for (Forward &f : group.forwards)
     replaced.insert(f.output);
   auto replaceGradients = [&](const Backward &b) {
-    for (Value value : {b.dquery, b.dkey, b.dvalue})
-      if (value)
-        replaced.insert(value);
-    for (const ExtraGradient &extra : b.extras)
-      replaced.insert(extra.value);
+    for (Value value : b.replaced())
+      replaced.insert(value);
   };
   llvm::for_each(group.backwards, replaceGradients);
   if (group.gradient)
@@ -163,11 +163,13 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
       first.rowOutputs.push_back(row);
   for (RowOutput &row : rows)
     replaced.insert(row.value);
-  unsigned raw = numbering.of(first.algebra->getTerm(first.raw).tensor);
   seen.clear();
   SmallVector<Value> scores = {first.algebra->getTerm(first.raw).tensor};
+  for (const MoreProducts &part : first.more)
+    scores.push_back(first.algebra->getTerm(part.raw).tensor);
+  SmallVector<unsigned> raw = llvm::map_to_vector(scores, [&](Value value) { return numbering.of(value); });
   for (Operation &op : *first.dot->getBlock())
-    if (op.getNumResults() == 1 && numbering.of(op.getResult(0)) == raw && op.getResult(0) != scores.front())
+    if (op.getNumResults() == 1 && llvm::is_contained(raw, numbering.of(op.getResult(0))) && !llvm::is_contained(scores, op.getResult(0)))
       scores.push_back(op.getResult(0));
   for (Value value : scores) {
     if (Operation *survivor = findSurvivor(value, first.dot->getBlock(), replaced, seen))

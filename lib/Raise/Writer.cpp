@@ -142,7 +142,8 @@ Value Writer::write(PolyId poly, Type type) {
   // Positive parts first: what starts with one needs no negation.
   SmallVector<const Monomial *> monomials;
   for (const Monomial &monomial : algebra.get(poly))
-    monomials.push_back(&monomial);
+    if (llvm::none_of(monomial.factors, [&](auto &factor) { return llvm::is_contained(contained, factor.first); }))
+      monomials.push_back(&monomial);
   llvm::sort(monomials, [](const Monomial *a, const Monomial *b) {
     auto rank = [](const Monomial *m) { return (m->coefficient < 0 ? 2 : 0) + (m->factors.empty() ? 1 : 0); };
     return std::pair(rank(a), a) < std::pair(rank(b), b);

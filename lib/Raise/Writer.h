@@ -19,6 +19,8 @@ public:
   /// What terms are, and where the positions of dims are.
   llvm::DenseMap<TermId, mlir::Value> terms;
   llvm::DenseMap<unsigned, mlir::Value> positions;
+  /// Terms that are part of another one already: products with them are left out.
+  llvm::SmallVector<TermId> contained;
   /// A sum of exponentials that is known as `part` times e to the power of `max`. Exponents then come
   /// together before they are raised: each by itself might overflow.
   struct RowSum {

@@ -162,3 +162,51 @@ func.func @block_gradient(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6
   %dv = stablehlo.dot_general %p, %dout, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
   return %dq, %dk, %dv : tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>
 }
+
+// Two products of dims of their own, one of keys that all heads share, are one of both: there is no tensor of scores.
+// CHECK-LABEL: func.func @two_products(
+//  CHECK-SAME:   %[[Q:.*]]: tensor<2x8x4xf32>, %[[K:.*]]: tensor<2x6x4xf32>, %[[R:.*]]: tensor<2x8x3xf32>, %[[S:.*]]: tensor<6x3xf32>, %[[V:.*]]: tensor<2x6x5xf32>
+//       CHECK:   %[[TWO:.*]] = stablehlo.constant dense<2.000000e+00> : tensor<2x8x4xf32>
+//       CHECK:   %[[TWICE:.*]] = stablehlo.multiply %[[Q]], %[[TWO]]
+//       CHECK:   %[[QR:.*]] = stablehlo.concatenate %[[R]], %[[TWICE]], dim = 2 : (tensor<2x8x3xf32>, tensor<2x8x4xf32>) -> tensor<2x8x7xf32>
+//       CHECK:   %[[SHARED:.*]] = stablehlo.broadcast_in_dim %[[S]], dims = [1, 2] : (tensor<6x3xf32>) -> tensor<2x6x3xf32>
+//       CHECK:   %[[KS:.*]] = stablehlo.concatenate %[[SHARED]], %[[K]], dim = 2
+//       CHECK:   spmd.all_pairs softmax %[[QR]], %[[KS]], %[[V]] maps
+//  CHECK-NEXT:   ^bb0(%[[RAW:.*]]: tensor<f32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
+//       CHECK:     %[[EIGHTH:.*]] = stablehlo.constant dense<1.250000e-01> : tensor<f32>
+//  CHECK-NEXT:     %[[SCORE:.*]] = stablehlo.multiply %[[RAW]], %[[EIGHTH]] : tensor<f32>
+//  CHECK-NEXT:     spmd.yield %[[SCORE]]
+func.func @two_products(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %r: tensor<2x8x3xf32>, %s: tensor<6x3xf32>, %v: tensor<2x6x5xf32>) -> tensor<2x8x5xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x8x4xf32>, tensor<2x6x4xf32>) -> tensor<2x8x6xf32>
+  %b = stablehlo.dot_general %r, %s, contracting_dims = [2] x [1] : (tensor<2x8x3xf32>, tensor<6x3xf32>) -> tensor<2x8x6xf32>
+  %c = stablehlo.constant dense<0.25> : tensor<2x8x6xf32>
+  %d = stablehlo.constant dense<0.125> : tensor<2x8x6xf32>
+  %ac = stablehlo.multiply %a, %c : tensor<2x8x6xf32>
+  %bd = stablehlo.multiply %d, %b : tensor<2x8x6xf32>
+  %scores = stablehlo.add %bd, %ac : tensor<2x8x6xf32>
+  %e = stablehlo.exponential %scores : tensor<2x8x6xf32>
+  %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x8x6xf32>, tensor<f32>) -> tensor<2x8xf32>
+  %lb = stablehlo.broadcast_in_dim %l, dims = [0, 1] : (tensor<2x8xf32>) -> tensor<2x8x6xf32>
+  %p = stablehlo.divide %e, %lb : tensor<2x8x6xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x8x6xf32>, tensor<2x6x5xf32>) -> tensor<2x8x5xf32>
+  return %o : tensor<2x8x5xf32>
+}
+
+// The second product has a function of its own: it is a bias, and stays a tensor.
+// CHECK-LABEL: func.func @product_of_its_own(
+//       CHECK:   %[[BIAS:.*]] = stablehlo.dot_general %arg2, %arg3
+//       CHECK:   spmd.all_pairs softmax %arg0, %arg1, %arg4 extras(%[[BIAS]])
+func.func @product_of_its_own(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %r: tensor<8x3xf32>, %s: tensor<6x3xf32>, %v: tensor<6x5xf32>) -> tensor<8x5xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+  %b = stablehlo.dot_general %r, %s, contracting_dims = [1] x [1] : (tensor<8x3xf32>, tensor<6x3xf32>) -> tensor<8x6xf32>
+  %t = stablehlo.tanh %b : tensor<8x6xf32>
+  %scores = stablehlo.add %a, %t : tensor<8x6xf32>
+  %e = stablehlo.exponential %scores : tensor<8x6xf32>
+  %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+  %lb = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+  %p = stablehlo.divide %e, %lb : tensor<8x6xf32>
+  %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x5xf32>) -> tensor<8x5xf32>
+  return %o : tensor<8x5xf32>
+}

@@ -166,6 +166,18 @@ def make(seed: int) -> Program:
         add("bias", draw((*lead, sizes["t"], sizes["s"])))
     if mask in ("dropout", "keep_times"):
         add("keep", rng.random((sizes["t"], sizes["s"])) < 0.8)
+    # A second product in the score, of dims of their own, whose keys may be those of all heads. Drawn apart: other programs stay
+    # what they were.
+    second = np.random.default_rng([seed, 1])
+    joint = groups == 1 and bool(second.random() < 0.25)
+    joint_keys = keys.replace("d", "r")
+    if joint:
+        if second.random() < 0.5:
+            joint_keys = joint_keys.replace("h", "")
+        weight, sizes["r"] = float(second.choice([1.0, 0.5])), int(second.integers(2, 5))
+        for place, letters in (("joint_q", layout.replace("d", "r")), ("joint_k", joint_keys)):
+            sequence[3 + len(names)] = letters.index("t" if place == "joint_q" else "s")
+            add(place, second.standard_normal(shape(letters)).astype(np.float32))
 
     batch = "".join(letter for letter in layout if letter not in "td")
     factor = 1.0 / np.sqrt(sizes["d"])
@@ -197,6 +209,10 @@ def make(seed: int) -> Program:
             scores = jnp.swapaxes(scores, -1, -2)
         else:
             scores = jnp.einsum(f"{q_letters},{k_letters}->{target}", q, k, **wide)
+        if joint:
+            more_q, more_k = (extras[place].astype(dtype) for place in ("joint_q", "joint_k"))
+            added = jnp.einsum(f"{layout.replace('d', 'r')},{joint_keys}->{target}", more_q, more_k, **wide)
+            scores = scores + added * jnp.asarray(weight, added.dtype)
         if scale == "scores":
             scores = scores * jnp.asarray(factor, scores.dtype)
         if scale == "divide":
@@ -228,8 +244,8 @@ def make(seed: int) -> Program:
 
     if mode == "remat":
         attention = jax.checkpoint(attention)  # type: ignore[assignment]
-    differentiable = [0, 1, 2] + [3 + i for i, name in enumerate(names) if name == "bias"]
-    name = f"{seed}: {layout} {scale} {softmax} {mask} {group} {dtype} {mode}{' swapped' if swapped else ''}{' late' if late else ''}"
+    differentiable = [0, 1, 2] + [3 + i for i, name in enumerate(names) if name in ("bias", "joint_q", "joint_k")]
+    name = f"{seed}: {layout} {scale} {softmax} {mask} {group} {dtype} {mode}{' swapped' if swapped else ''}{' late' if late else ''}{' joint' if joint and sizes['d'] > 1 else ''}"
     if mode == "forward":
         return Program(name, attention, arguments + extra_arrays, sequence, batches)
     if mode == "loss":
