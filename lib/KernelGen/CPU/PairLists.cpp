@@ -24,9 +24,14 @@ void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
   for (int64_t vector : llvm::seq(vectors))
     code.store(line[vector], cell(scores, row, vector));
   for (int64_t vector : llvm::seq(vectors)) {
-    // Most vectors hold nothing that is better.
+    // Most vectors hold nothing that is better. Of equal scores, of which a search in a radius has many, only lower keys are.
     Value worst = code.splat(code.load(scoreAt(last), type, 1), lanes);
-    Value mayEnter = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, line[vector], worst);
+    Value firstKey = toI32(arith.get(arith.add(arith.add(tile.k0, Quantity::of(start[k])), Quantity::of(vector * lanes))));
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, firstKey, LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
+    Value lower = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI1Type()), some);
+    Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, line[vector], worst);
+    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, line[vector], worst);
+    Value mayEnter = arith::OrIOp::create(b, loc, above, arith::AndIOp::create(b, loc, same, lower));
     if (Value mask = maskOf(tile, row, vector))
       mayEnter = arith::AndIOp::create(b, loc, mayEnter, mask);
     // Of the others, those lanes that may be, one bit each.
