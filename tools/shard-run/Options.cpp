@@ -74,6 +74,10 @@ static cl::opt<std::string>
 static NumberOption
     seed("seed", cl::desc("Random inputs from this seed (default: seed 0)"),
          cl::value_desc("N"), cl::cat(category));
+static cl::opt<bool>
+    positive("positive",
+             cl::desc("Random floats from 0 to 1, not from -1 to 1"),
+             cl::cat(category));
 static cl::opt<std::string>
     expect("expect",
            cl::desc("Compare with members out0, out1, ...: exit code 3 "
@@ -175,6 +179,9 @@ static Error checkOptions() {
       (!inputs.empty() || inputsFile.getNumOccurrences()))
     return usage(
         "--seed makes random inputs, but --input or --inputs gives them");
+  if (positive && (!inputs.empty() || inputsFile.getNumOccurrences()))
+    return usage("--positive is about random inputs, but --input or --inputs "
+                 "gives them");
   if ((relative.getNumOccurrences() || absolute.getNumOccurrences()) &&
       !expect.getNumOccurrences() && !check)
     return usage("--rtol and --atol say how --expect or --check compares; "
@@ -245,6 +252,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     *target = std::move(*file);
   }
   options.seed = seedNumber.value_or(0);
+  options.positive = positive;
   options.check = check;
   options.repeat = steps.value_or(1);
   options.reportJSON = report == "json";

@@ -19,6 +19,7 @@ struct RunOptions {
       inputs;             ///< one for each argument: an array, or "@file.npy"
   std::string inputsFile; ///< the .npz file with in0, in1, …
   uint64_t seed = 0;
+  bool positive = false; ///< random floats lie in [0, 1)
   std::string expectFile;
   std::optional<double> relative, absolute;
   bool check = false;

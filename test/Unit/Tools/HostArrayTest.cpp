@@ -62,6 +62,11 @@ TEST(HostArray, RandomNumbersAreShortFractions) {
   EXPECT_EQ(array.data, randomArray(ElementType::F32, {1000}, 7, 0).data);
   EXPECT_NE(array.data, randomArray(ElementType::F32, {1000}, 7, 1).data);
   EXPECT_NE(array.data, randomArray(ElementType::F32, {1000}, 8, 0).data);
+  HostArray positive =
+      randomArray(ElementType::F32, {1000}, 7, 0, /*positive=*/true);
+  for (int64_t i = 0; i < 1000; ++i)
+    EXPECT_EQ(toDouble(ElementType::F32, positive.element(i)),
+              (toDouble(ElementType::F32, array.element(i)) + 1) / 2);
   // The first numbers are part of the documentation: changing them is a change
   // of format.
   HostArray first = randomArray(ElementType::BF16, {1000}, 7, 0);
