@@ -165,7 +165,9 @@ void compareKernel(unsigned, unsigned, const int64_t *arguments) {
 
 /// Kernels write, ranks exchange, kernels read, and the next step writes again:
 /// the host waits for none of it, and the stand-in does work as late as it may.
-TEST(CudaDirect, WorkIsOrderedByMarks) {
+/// Returns how many of the four variants went well.
+int runInOrder() {
+  int well = 0;
   static const fake_kernel image[] = {
       {"write", writeKernel}, {"compare", compareKernel}, {nullptr, nullptr}};
   for (bool inPlace : {false, true})
@@ -218,9 +220,16 @@ TEST(CudaDirect, WorkIsOrderedByMarks) {
                           : shardrt_fail(ctx, SHARDRT_REFUSED,
                                          std::to_string(count).c_str());
       });
-      EXPECT_EQ(status, SHARDRT_OK)
-          << world.error() << ", in place: " << inPlace;
+      well += status == SHARDRT_OK;
     }
+  return well;
+}
+
+TEST(CudaDirect, WorkIsOrderedByMarks) {
+  EXPECT_EQ(runInOrder(), 4);
+  // It is the waits that make it so: without them all goes wrong.
+  Setting forget("FAKE_CUDA_FORGET", "1");
+  EXPECT_EQ(runInOrder(), 0);
 }
 
 /// A world of one rank with the kernel 'write' and `image`.
@@ -370,6 +379,43 @@ TEST(CudaErrors, PtxThatIsTooNewNamesBothVersions) {
       "drivers of CUDA 12.7 and later know: "
       "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; update the driver, or compile "
       "it where ptxas is, with --arch=sm_90\nno image for this GPU");
+}
+
+TEST(CudaErrors, ACollectiveThatMeetsAFaultNamesItselfAndTheKernel) {
+  static const fake_kernel image[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  for (int transport : {SHARDRT_TRANSPORT_HOST, SHARDRT_TRANSPORT_DIRECT}) {
+    auto code = deviceFor(Way::CudaDirect);
+    code->kernels = {{1, "write", "model.py:12"}};
+    code->image = image;
+    Site sum = allReduceSite(ElementType::I32, Reduction::Sum, {0});
+    sum.location = "model.py:13";
+    TestWorld world(makeTable({2}, {sum}), 0, 60'000, 0, false,
+                    transport == SHARDRT_TRANSPORT_HOST ? Way::Staged
+                                                        : Way::CudaDirect,
+                    std::move(code));
+    Setting fault("FAKE_CUDA_FAULT", "1");
+    int status = world.run([](shardrt_context *ctx) -> int {
+      void *buffer = shardrt_alloc(ctx, 64);
+      int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 0};
+      if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
+        return s;
+      return shardrt_all_reduce(ctx, 0, buffer, buffer, 16);
+    });
+    EXPECT_EQ(status, SHARDRT_REFUSED);
+    EXPECT_NE(world.error().find(
+                  ": all_reduce #0 along \"x\" at model.py:13: CUDA device "
+                  "'fake "),
+              std::string::npos)
+        << world.error();
+    EXPECT_NE(world.error().find("CUDA_ERROR_ILLEGAL_ADDRESS (last launch: "
+                                 "kernel 'write' (model.py:12))"),
+              std::string::npos)
+        << world.error();
+    void *library = dlopen(SHARDRT_TEST_FAKE_CUDA, RTLD_NOW);
+    reinterpret_cast<void (*)()>(dlsym(library, "fake_cuda_recover"))();
+    dlclose(library);
+  }
 }
 
 TEST_F(Cuda, DevicesThatDoNotReachOneAnother) {

@@ -14,6 +14,7 @@
  *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
+ *   FAKE_CUDA_FORGET      1: streams do not wait for events
  *
  *===----------------------------------------------------------------------===*/
 
@@ -214,7 +215,9 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
 }
 int cuMemGetInfo_v2(size_t *free, size_t *total) {
   *total = (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20);
+  pthread_mutex_lock(&lock);
   *free = *total - held;
+  pthread_mutex_unlock(&lock);
   return current ? OK : NO_CONTEXT;
 }
 int cuMemFree_v2(unsigned long long at) {
@@ -354,7 +357,7 @@ int cuStreamWaitEvent(void *stream, void *given, unsigned flags) {
   if (!current || flags)
     return current ? INVALID : NO_CONTEXT;
   pthread_mutex_lock(&lock);
-  if (event->stream)
+  if (event->stream && !setting("FAKE_CUDA_FORGET", 0))
     enqueue(stream, (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
   pthread_mutex_unlock(&lock);
   return OK;

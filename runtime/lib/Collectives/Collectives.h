@@ -47,11 +47,15 @@ extern const Collectives hostCollectives;
 /// the same on every device and transport.
 extern const Collectives stagedCollectives;
 /// From device to device, ordered by marks; the host waits for no work but that
-/// of reductions, which it combines, and of rows, which are staged. Ranks of one
-/// process whose devices reach one another.
+/// of reductions, which it combines, and of rows, which are staged. Ranks of
+/// one process whose devices reach one another.
 const Collectives &directCollectives();
 /// Over NCCL, on ctx.nccl. The order in which NCCL adds is its own.
 const Collectives &ncclCollectives();
+
+/// Fails the step for the reason that the rank's device gives, at `site`.
+/// Returns false.
+bool failOfDevice(shardrt_context &ctx, int64_t site);
 
 /// The plan of `site`, or NULL after failing the step: there is no such site,
 /// or it is of another kind than `kind`.
@@ -69,11 +73,11 @@ bool checkDeviceBuffers(shardrt_context &ctx, int64_t site, const void *src,
 /// Whether an exchange in place has one buffer; else fails the step.
 bool checkPlace(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                 const void *src, const void *dst);
-/// The token of an entry of ctx.pending for an exchange of `site` that begins, or
-/// 0 after failing the step: too many are under way.
+/// The token of an entry of ctx.pending for an exchange of `site` that begins,
+/// or 0 after failing the step: too many are under way.
 int64_t findPending(shardrt_context &ctx, int64_t site);
-/// Takes the exchange `token` out of ctx.pending; false if the step has failed, or
-/// after failing it: there is no such exchange.
+/// Takes the exchange `token` out of ctx.pending; false if the step has failed,
+/// or after failing it: there is no such exchange.
 bool takePending(shardrt_context &ctx, int64_t token,
                  shardrt_context::Pending &pending);
 

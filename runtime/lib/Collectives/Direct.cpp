@@ -25,11 +25,6 @@ using namespace shardrt;
 
 using Shown = shardrt_context::Shown;
 
-static bool failOfDevice(shardrt_context &ctx) {
-  ctx.fail(ctx.device->status, ctx.device->error);
-  return false;
-}
-
 //===----------------------------------------------------------------------===//
 // Posts of a device's buffers
 //===----------------------------------------------------------------------===//
@@ -53,7 +48,7 @@ static bool show(shardrt_context &ctx, Call call, const void *data,
   shown->mark = static_cast<int>(free - ctx.shown.begin());
   shown->used = true;
   if (!ctx.device->mark(shown->mark))
-    return failOfDevice(ctx);
+    return failOfDevice(ctx, call.site);
   return ctx.comm->post(call, shown, readers, ticket);
 }
 
@@ -67,14 +62,14 @@ static bool open(shardrt_context &ctx, const Ticket &ticket, int64_t peer,
   auto *shown = reinterpret_cast<const Shown *>(entry);
   data = static_cast<const std::byte *>(shown->data);
   return ctx.device->waitFor(*ctx.devices[peer], shown->mark) ||
-         failOfDevice(ctx);
+         failOfDevice(ctx, ticket.call.site);
 }
 
 /// The copies out of `peers`' buffers are handed to the device.
 static bool close(shardrt_context &ctx, const Ticket &ticket,
                   std::span<const int64_t> peers) {
   if (!ctx.device->mark(ctx.readsMark))
-    return failOfDevice(ctx);
+    return failOfDevice(ctx, ticket.call.site);
   for (int64_t peer : peers)
     ctx.comm->close(ticket, peer);
   return true;
@@ -88,7 +83,7 @@ static bool finish(shardrt_context &ctx, const Ticket &ticket,
     return false;
   for (int64_t reader : readers)
     if (!ctx.device->waitFor(*ctx.devices[reader], ctx.readsMark))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, ticket.call.site);
   shown.used = false;
   return true;
 }
@@ -103,10 +98,10 @@ static bool complete(shardrt_context &ctx, const SitePlan &plan,
   Device &device = *ctx.device;
   for (const BoxCopy &copy : plan.own)
     if (!device.copy(copy, shown.data, dst))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, ticket.call.site);
   for (const BoxCopy &copy : plan.fills)
     if (!device.fill(copy, dst, fill, plan.elementBytes))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, ticket.call.site);
   for (const SitePlan::Source &source : plan.sources) {
     const std::byte *data = nullptr;
     if (!open(ctx, ticket, source.peer, data))
@@ -115,7 +110,7 @@ static bool complete(shardrt_context &ctx, const SitePlan &plan,
       *lastPost = std::max(*lastPost, ctx.comm->postedAt(ticket, source.peer));
     for (const BoxCopy &copy : source.copies)
       if (!device.copy(copy, data, dst))
-        return failOfDevice(ctx);
+        return failOfDevice(ctx, ticket.call.site);
     if (!close(ctx, ticket, {&source.peer, 1}))
       return false;
   }
@@ -185,12 +180,13 @@ static int waitExchangeDirect(shardrt_context &ctx, int64_t token, void *dst,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-bool shardrt::combineParts(shardrt_context &ctx, const SitePlan &plan,
+bool shardrt::combineParts(shardrt_context &ctx, int64_t site,
                            const void *parts, int64_t partBytes,
                            int64_t numParts, void *dst) {
+  const SitePlan &plan = ctx.plans[site];
   if (partBytes == 0)
     return true;
-  HostCopy room(ctx, partBytes * numParts);
+  HostCopy room(ctx, site, partBytes * numParts);
   if (!room.from(parts))
     return false;
   auto *data = static_cast<std::byte *>(room.get());
@@ -198,7 +194,7 @@ bool shardrt::combineParts(shardrt_context &ctx, const SitePlan &plan,
   for (int64_t i = 0; i < numParts; ++i)
     list.push_back(data + i * partBytes);
   plan.combiner.function(list, data, partBytes / plan.elementBytes);
-  return ctx.device->upload(dst, data, partBytes) || failOfDevice(ctx);
+  return ctx.device->upload(dst, data, partBytes) || failOfDevice(ctx, site);
 }
 
 static BoxCopy bytesFrom(int64_t from, int64_t to, int64_t bytes) {
@@ -221,7 +217,7 @@ static bool collect(shardrt_context &ctx, const SitePlan &plan,
     if (!ctx.device->copy(
             bytesFrom(offset, static_cast<int64_t>(i) * bytes, bytes), data,
             parts))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, ticket.call.site);
   }
   return close(ctx, ticket, plan.readers);
 }
@@ -231,7 +227,7 @@ static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
                         const void *src, void *dst) {
   int64_t bytes = call.count * plan.elementBytes;
   auto ranks = static_cast<int64_t>(plan.group.size());
-  Scratch parts(ctx, bytes * ranks);
+  Scratch parts(ctx, call.site, bytes * ranks);
   Ticket ticket;
   Shown *shown = nullptr;
   if (!parts.get() || !show(ctx, call, src, plan.readers, ticket, shown) ||
@@ -239,7 +235,7 @@ static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
       !finish(ctx, ticket, plan.readers, *shown))
     return false;
   ctx.comm->skip();
-  return combineParts(ctx, plan, parts.get(), bytes, ranks, dst);
+  return combineParts(ctx, call.site, parts.get(), bytes, ranks, dst);
 }
 
 /// As reduceSliced of Reduce.cpp.
@@ -252,12 +248,12 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
     return beginOfSlice(call.count, ranks, i) * plan.elementBytes;
   };
   int64_t from = begin(me), bytes = begin(me + 1) - from;
-  Scratch parts(ctx, bytes * ranks);
+  Scratch parts(ctx, call.site, bytes * ranks);
   Ticket first, second;
   Shown *firstShown = nullptr, *secondShown = nullptr;
   if (!parts.get() || !show(ctx, call, src, plan.readers, first, firstShown) ||
       !collect(ctx, plan, first, src, from, bytes, parts.get()) ||
-      !combineParts(ctx, plan, parts.get(), bytes, ranks,
+      !combineParts(ctx, call.site, parts.get(), bytes, ranks,
                     static_cast<std::byte *>(dst) + from) ||
       !show(ctx, call, dst, plan.readers, second, secondShown))
     return false;
@@ -268,7 +264,7 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
       return false;
     if (!ctx.device->copy(
             bytesFrom(begin(i), begin(i), begin(i + 1) - begin(i)), data, dst))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, call.site);
   }
   return close(ctx, second, plan.readers) &&
          finish(ctx, first, plan.readers, *firstShown) &&
@@ -291,7 +287,7 @@ static int runAllReduceDirect(shardrt_context &ctx, int64_t site,
            ctx.comm->finish(ticket, {});
     if (done && bytes > 0 && dst != src &&
         !ctx.device->copy(bytesFrom(0, 0, bytes), src, dst))
-      done = failOfDevice(ctx);
+      done = failOfDevice(ctx, site);
   } else {
     timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
     done = bytes <= smallAllReduceBytes
@@ -314,7 +310,7 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
   int64_t members = plan->parts.empty()
                         ? 0
                         : static_cast<int64_t>(plan->parts[0].ranks.size());
-  Scratch parts(ctx, members * plan->dstBytes);
+  Scratch parts(ctx, site, members * plan->dstBytes);
   Ticket ticket;
   Shown *shown = nullptr;
   if (!parts.get() || !show(ctx, {site, 0}, src, plan->readers, ticket, shown))
@@ -327,13 +323,13 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
       if (!ctx.device->copy(part.copy, data,
                             parts.get() +
                                 static_cast<int64_t>(i) * plan->dstBytes)) {
-        failOfDevice(ctx);
+        failOfDevice(ctx, site);
         return ctx.comm->status();
       }
     }
   bool done =
       close(ctx, ticket, plan->opened) &&
-      combineParts(ctx, *plan, parts.get(), plan->dstBytes, members, dst) &&
+      combineParts(ctx, site, parts.get(), plan->dstBytes, members, dst) &&
       finish(ctx, ticket, plan->readers, *shown);
   return done ? SHARDRT_OK : ctx.comm->status();
 }

@@ -71,6 +71,12 @@ bool shardrt::checkBuffers(shardrt_context &ctx, int64_t site, const void *src,
 // Exchange
 //===----------------------------------------------------------------------===//
 
+bool shardrt::failOfDevice(shardrt_context &ctx, int64_t site) {
+  ctx.fail(ctx.device->status,
+           ctx.program->describe(site, true) + ": " + ctx.device->error);
+  return false;
+}
+
 bool shardrt::checkDeviceBuffers(shardrt_context &ctx, int64_t site,
                                  const void *src, int64_t srcBytes,
                                  const void *dst, int64_t dstBytes,
@@ -80,9 +86,7 @@ bool shardrt::checkDeviceBuffers(shardrt_context &ctx, int64_t site,
   if ((srcBytes <= 0 || ctx.device->owns(src, srcBytes)) &&
       (dstBytes <= 0 || ctx.device->owns(dst, dstBytes)))
     return true;
-  ctx.fail(ctx.device->status,
-           ctx.program->describe(site, true) + ": " + ctx.device->error);
-  return false;
+  return failOfDevice(ctx, site);
 }
 
 bool shardrt::checkPlace(shardrt_context &ctx, int64_t site,

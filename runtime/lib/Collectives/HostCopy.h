@@ -2,7 +2,7 @@
 #ifndef SHARDRT_COLLECTIVES_HOSTCOPY_H
 #define SHARDRT_COLLECTIVES_HOSTCOPY_H
 
-#include "Core/Context.h"
+#include "Collectives/Collectives.h"
 #include <utility>
 
 namespace shardrt {
@@ -10,12 +10,13 @@ namespace shardrt {
 /// Host memory that holds a device's buffer for a while.
 class HostCopy {
 public:
-  /// Memory of `bytes` bytes; check `get()`.
-  HostCopy(shardrt_context &ctx, int64_t bytes)
-      : ctx(ctx), bytes(bytes), data(ctx.memory.allocate(bytes)) {
+  /// Memory of `bytes` bytes, for `site`; check `get()`.
+  HostCopy(shardrt_context &ctx, int64_t site, int64_t bytes)
+      : ctx(ctx), site(site), bytes(bytes), data(ctx.memory.allocate(bytes)) {
     if (!data)
-      ctx.fail(SHARDRT_MEMORY, "no host memory for " + std::to_string(bytes) +
-                                   " bytes of a device's buffer");
+      ctx.fail(SHARDRT_MEMORY,
+               ctx.program->describe(site, true) + ": no host memory for " +
+                   std::to_string(bytes) + " bytes of a device's buffer");
   }
   ~HostCopy() { ctx.memory.release(data); }
   HostCopy(const HostCopy &) = delete;
@@ -46,13 +47,14 @@ public:
 private:
   bool fail(const void *device) {
     if (device)
-      ctx.fail(ctx.device->status, ctx.device->error);
-    else
-      ctx.fail(SHARDRT_USAGE, "a collective's buffer is NULL");
+      return failOfDevice(ctx, site);
+    ctx.fail(SHARDRT_USAGE,
+             ctx.program->describe(site, true) + ": a buffer is NULL");
     return false;
   }
 
   shardrt_context &ctx;
+  int64_t site;
   int64_t bytes;
   void *data;
 };

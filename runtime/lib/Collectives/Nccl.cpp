@@ -23,11 +23,6 @@
 using namespace shardrt;
 using nccl::Result;
 
-static bool failOfDevice(shardrt_context &ctx) {
-  ctx.fail(ctx.device->status, ctx.device->error);
-  return false;
-}
-
 /// Waits until those that this rank has to do with have come to the same call.
 static bool meet(shardrt_context &ctx, const Ticket &ticket,
                  std::span<const int64_t> sources,
@@ -41,12 +36,12 @@ static bool meet(shardrt_context &ctx, const Ticket &ticket,
   return ctx.comm->finish(ticket, readers);
 }
 
-static bool copyRun(shardrt_context &ctx, const void *src, void *dst,
-                    int64_t bytes) {
+static bool copyRun(shardrt_context &ctx, int64_t site, const void *src,
+                    void *dst, int64_t bytes) {
   BoxCopy copy;
   copy.run = bytes;
   return bytes == 0 || src == dst || ctx.device->copy(copy, src, dst) ||
-         failOfDevice(ctx);
+         failOfDevice(ctx, site);
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,14 +54,15 @@ static bool exchangeMessages(shardrt_context &ctx, int64_t site,
   NcclRank &rank = *ctx.nccl;
   const nccl::Library &library = rank.functions();
   const NcclSitePlan &plan = rank.plan(ctx, site);
-  Scratch packed(ctx, plan.sendBytes), arriving(ctx, plan.receiveBytes);
+  Scratch packed(ctx, site, plan.sendBytes),
+      arriving(ctx, site, plan.receiveBytes);
   if (!packed.get() || !arriving.get())
     return false;
   using Message = NcclSitePlan::Message;
   for (const Message &message : plan.sends)
     for (const BoxCopy &copy : message.copies)
       if (message.offset >= 0 && !ctx.device->copy(copy, src, packed.get()))
-        return failOfDevice(ctx);
+        return failOfDevice(ctx, site);
   void *stream = ctx.device->stream();
   auto calls = [&]() -> Result {
     for (const Message &message : plan.sends) {
@@ -97,7 +93,7 @@ static bool exchangeMessages(shardrt_context &ctx, int64_t site,
   for (const Message &message : plan.receives)
     for (const BoxCopy &copy : message.copies)
       if (message.offset >= 0 && !ctx.device->copy(copy, arriving.get(), dst))
-        return failOfDevice(ctx);
+        return failOfDevice(ctx, site);
   return true;
 }
 
@@ -128,10 +124,10 @@ static bool complete(shardrt_context &ctx, int64_t site, const Ticket &ticket,
   }
   for (const BoxCopy &copy : plan.own)
     if (!ctx.device->copy(copy, src, dst))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, site);
   for (const BoxCopy &copy : plan.fills)
     if (!ctx.device->fill(copy, dst, fill, plan.elementBytes))
-      return failOfDevice(ctx);
+      return failOfDevice(ctx, site);
   return exchangeMessages(ctx, site, src, static_cast<std::byte *>(dst));
 }
 
@@ -213,7 +209,7 @@ static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
   nccl::CommHandle comm = rank.of(plan->group);
   const Site &info = ctx.program->table.sites[site];
   if (ranks == 1) {
-    done = copyRun(ctx, src, dst, bytes);
+    done = copyRun(ctx, site, src, dst, bytes);
   } else if (bytes == 0) {
   } else if (auto native = nccl::nativeReduction(info.type, info.reduction)) {
     done = rank.call(ctx, site, comm, [&] {
@@ -222,12 +218,12 @@ static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
           native->type, native->op, comm, ctx.device->stream());
     });
   } else {
-    Scratch parts(ctx, bytes * ranks);
+    Scratch parts(ctx, site, bytes * ranks);
     done = parts.get() && rank.call(ctx, site, comm, [&] {
       return rank.functions().allGather(src, parts.get(),
                                         static_cast<size_t>(bytes), nccl::Uint8,
                                         comm, ctx.device->stream());
-    }) && combineParts(ctx, *plan, parts.get(), bytes, ranks, dst);
+    }) && combineParts(ctx, site, parts.get(), bytes, ranks, dst);
   }
   return done ? SHARDRT_OK : ctx.comm->status();
 }
@@ -258,7 +254,7 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
     });
     return done ? SHARDRT_OK : ctx.comm->status();
   }
-  Scratch parts(ctx, mine.members * plan->dstBytes);
+  Scratch parts(ctx, site, mine.members * plan->dstBytes);
   bool done = parts.get();
   for (const SitePlan::Part &part : plan->parts)
     for (size_t i = 0; done && i < part.ranks.size(); ++i)
@@ -266,10 +262,10 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
           !ctx.device->copy(part.copy, src,
                             parts.get() +
                                 static_cast<int64_t>(i) * plan->dstBytes))
-        done = failOfDevice(ctx);
+        done = failOfDevice(ctx, site);
   done =
       done && exchangeMessages(ctx, site, src, parts.get()) &&
-      combineParts(ctx, *plan, parts.get(), plan->dstBytes, mine.members, dst);
+      combineParts(ctx, site, parts.get(), plan->dstBytes, mine.members, dst);
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 

@@ -10,7 +10,8 @@ namespace shardrt {
 /// Up to this size every rank combines everything: one meeting in place of two.
 inline constexpr int64_t smallAllReduceBytes = 8192;
 
-/// The plan of an all-reduce of `count` elements, or NULL after failing the step.
+/// The plan of an all-reduce of `count` elements, or NULL after failing the
+/// step.
 const SitePlan *findAllReduce(shardrt_context &ctx, int64_t site,
                               int64_t count);
 
@@ -26,10 +27,10 @@ inline int64_t beginOfSlice(int64_t count, int64_t ranks, int64_t i) {
   return std::min(count, i * each);
 }
 
-/// Combines `numParts` parts of `partBytes` bytes that lie one behind the other in
-/// device memory into `dst` there, from left to right, by the host's functions.
-/// False after failing the step.
-bool combineParts(shardrt_context &ctx, const SitePlan &plan, const void *parts,
+/// Combines `numParts` parts of `partBytes` bytes that lie one behind the other
+/// in device memory into `dst` there, from left to right, by the host's
+/// functions. False after failing the step.
+bool combineParts(shardrt_context &ctx, int64_t site, const void *parts,
                   int64_t partBytes, int64_t numParts, void *dst);
 
 } // namespace shardrt

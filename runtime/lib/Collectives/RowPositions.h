@@ -30,8 +30,8 @@ struct RowDim {
   };
   std::vector<Block> blocks;
   int64_t size = 0, slice = 1;
-  shardc::Interval part;     ///< of each slice, what this rank needs
-  int64_t component; ///< of the index vectors, or -1
+  shardc::Interval part; ///< of each slice, what this rank needs
+  int64_t component;     ///< of the index vectors, or -1
   int64_t batch = -1;
   int64_t batchBegin = 0;
 };
@@ -60,10 +60,10 @@ private:
 
   const Site &site;
   int64_t rank;
-  std::vector<shardc::Interval> batch;      ///< owned, of each batch dim
-  std::vector<int64_t> batchSize;   ///< global
-  std::vector<int64_t> batchStride; ///< in the local indices
-  std::vector<bool> isCut;          ///< of batch dims
+  std::vector<shardc::Interval> batch; ///< owned, of each batch dim
+  std::vector<int64_t> batchSize;      ///< global
+  std::vector<int64_t> batchStride;    ///< in the local indices
+  std::vector<bool> isCut;             ///< of batch dims
   int64_t vectorStride = 1;
   std::vector<RowDim> dims;
   int64_t batchCount = 1, sliceCount = 1, total = 0;

@@ -8,16 +8,15 @@ using namespace shardrt;
 using shardc::Box;
 
 /// The element at `device`, NULL for none.
-static bool readFill(shardrt_context &ctx, const void *device, int64_t bytes,
-                     std::byte (&room)[16], const void *&fill) {
+static bool readFill(shardrt_context &ctx, int64_t site, const void *device,
+                     int64_t bytes, std::byte (&room)[16], const void *&fill) {
   fill = nullptr;
   if (!device)
     return true;
   fill = room;
   if (ctx.device->download(room, device, bytes))
     return true;
-  ctx.fail(ctx.device->status, ctx.device->error);
-  return false;
+  return failOfDevice(ctx, site);
 }
 
 static int runExchangeStaged(shardrt_context &ctx, int64_t site,
@@ -27,9 +26,9 @@ static int runExchangeStaged(shardrt_context &ctx, int64_t site,
     return ctx.comm->status();
   std::byte room[16];
   const void *element;
-  HostCopy from(ctx, plan->srcBytes);
+  HostCopy from(ctx, site, plan->srcBytes);
   if (!from.from(src) ||
-      !readFill(ctx, fill, plan->elementBytes, room, element))
+      !readFill(ctx, site, fill, plan->elementBytes, room, element))
     return ctx.comm->status();
   if (plan->inPlace) {
     if (src != dst)
@@ -39,7 +38,7 @@ static int runExchangeStaged(shardrt_context &ctx, int64_t site,
     int status = runExchange(ctx, site, from.get(), from.get(), element);
     return status || from.to(dst) ? status : ctx.comm->status();
   }
-  HostCopy to(ctx, plan->dstBytes);
+  HostCopy to(ctx, site, plan->dstBytes);
   if (!to.get())
     return ctx.comm->status();
   int status = runExchange(ctx, site, from.get(), to.get(), element);
@@ -51,7 +50,7 @@ static int64_t startExchangeStaged(shardrt_context &ctx, int64_t site,
   const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
   if (!plan)
     return 0;
-  HostCopy from(ctx, plan->srcBytes);
+  HostCopy from(ctx, site, plan->srcBytes);
   if (!from.from(src))
     return 0;
   int64_t token = startExchange(ctx, site, from.get());
@@ -73,14 +72,14 @@ static int waitExchangeStaged(shardrt_context &ctx, int64_t token, void *dst,
   const SitePlan &plan = ctx.plans[site];
   std::byte room[16];
   const void *element;
-  HostCopy to(ctx, plan.dstBytes);
-  if (!to.get() || !readFill(ctx, fill, plan.elementBytes, room, element))
+  HostCopy to(ctx, site, plan.dstBytes);
+  if (!to.get() || !readFill(ctx, site, fill, plan.elementBytes, room, element))
     return ctx.comm->status();
   void *target = plan.inPlace ? src : to.get();
   int status = waitExchange(ctx, token, target, element);
   if (!status && plan.dstBytes > 0 &&
       !ctx.device->upload(dst, target, plan.dstBytes))
-    status = ctx.fail(ctx.device->status, ctx.device->error);
+    status = (failOfDevice(ctx, site), ctx.comm->status());
   if (!status)
     ctx.memory.release(src);
   return status;
@@ -91,7 +90,7 @@ static int runAllReduceStaged(shardrt_context &ctx, int64_t site,
   const SitePlan *plan = findAllReduce(ctx, site, count);
   if (!plan)
     return ctx.comm->status();
-  HostCopy data(ctx, count * plan->elementBytes);
+  HostCopy data(ctx, site, count * plan->elementBytes);
   if (!data.from(src))
     return ctx.comm->status();
   int status = runAllReduce(ctx, site, data.get(), data.get(), count);
@@ -103,7 +102,7 @@ static int runReduceScatterStaged(shardrt_context &ctx, int64_t site,
   const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
   if (!plan)
     return ctx.comm->status();
-  HostCopy from(ctx, plan->srcBytes), to(ctx, plan->dstBytes);
+  HostCopy from(ctx, site, plan->srcBytes), to(ctx, site, plan->dstBytes);
   if (!to.get() || !from.from(src))
     return ctx.comm->status();
   int status = runReduceScatter(ctx, site, from.get(), to.get());
@@ -119,7 +118,7 @@ static int64_t planRowsStaged(shardrt_context &ctx, int64_t site,
   const SitePlan *plan = findPlan(ctx, site, SiteKind::RowPlan);
   if (!plan)
     return 0;
-  HostCopy from(ctx, plan->srcBytes);
+  HostCopy from(ctx, site, plan->srcBytes);
   return from.from(indices) ? planRows(ctx, site, from.get()) : 0;
 }
 
@@ -168,7 +167,7 @@ static int gatherRowsStaged(shardrt_context &ctx, int64_t site, int64_t handle,
       prepareRows(ctx, site, handle, SiteKind::GatherRows, bytes, status);
   if (!plan)
     return status;
-  HostCopy from(ctx, plan->srcBytes), to(ctx, bytes);
+  HostCopy from(ctx, site, plan->srcBytes), to(ctx, site, bytes);
   if (!to.get() || !from.from(src))
     return ctx.comm->status();
   status = gatherRows(ctx, site, handle, from.get(), to.get());
@@ -183,7 +182,7 @@ static int scatterRowsStaged(shardrt_context &ctx, int64_t site, int64_t handle,
       prepareRows(ctx, site, handle, SiteKind::ScatterRows, bytes, status);
   if (!plan)
     return status;
-  HostCopy from(ctx, bytes), to(ctx, plan->srcBytes);
+  HostCopy from(ctx, site, bytes), to(ctx, site, plan->srcBytes);
   if (!from.from(updates) || !to.from(dst))
     return ctx.comm->status();
   status = scatterRows(ctx, site, handle, from.get(), to.get());
