@@ -60,9 +60,18 @@ struct State {
 /// takes over, or what a branch yields. Empty where it begins.
 static SmallVector<State> previousStates(State state) {
   auto result = dyn_cast<OpResult>(state.value);
-  if (!result)
-    return {};
+  if (!result) {
+    // What a condition that is computed turn by turn hands on begins before the
+    // loop.
+    auto argument = cast<BlockArgument>(state.value);
+    auto loop = dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getOwner() != loop.getBeforeBody())
+      return {};
+    return {{loop.getInits()[argument.getArgNumber()], true}};
+  }
   Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return {{loop.getConditionOp().getArgs()[result.getResultNumber()], true}};
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return {{destination.getTiedOpOperand(result)->get(), true}};
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -94,7 +103,9 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   while (!pending.empty()) {
     auto [state, isChanged] = pending.pop_back_val();
     Value begin = withoutReshapes(state);
-    for (Value shown = state; isChanged; shown = shown.getDefiningOp()->getOperand(0)) {
+    // What a loop begins a turn with is read before the turn changes it.
+    for (Value shown = state; isChanged && !isa<BlockArgument>(begin);
+         shown = shown.getDefiningOp()->getOperand(0)) {
       isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) > 1;
       if (shown == begin)
         break;
