@@ -569,7 +569,7 @@ void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
   f.query = pairs.query;
   f.key = pairs.key;
   f.depth = kDepth;
-  f.feature = isTopK ? kFirstFeature : kNoFeature;
+  f.feature = isTopK ? kFirstFeature : pairs.feature;
   f.queryRoot = pairs.queryRoot;
   f.keyRoot = pairs.keyRoot;
   f.raw = pairs.raw;
@@ -577,19 +577,24 @@ void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
     f.reader->setSize(kFirstFeature, pairs.count);
   Emitter e(f, pairs.op, replacements);
   PolyId score = pairs.isNegated ? f.algebra->scale(pairs.score, -1) : pairs.score;
-  Value query = e.add(f.queryRoot, {}), key = e.add(f.keyRoot, {});
+  Value query = e.add(f.queryRoot, {}), key = e.add(f.keyRoot, {}), value;
+  SmallVector<unsigned> required{f.query};
+  if (pairs.value.value) {
+    value = e.add(pairs.value, {f.key, f.feature});
+    required.push_back(f.feature);
+  }
   e.addExtras({score});
   Layout layout = pairs.rows;
   if (isTopK)
     layout.push_back({kFirstFeature});
-  auto [type, dims] = e.addResult(pairs.outputs[0], layout, {f.query});
+  auto [type, dims] = e.addResult(pairs.outputs[0], layout, required);
   Type element = type.getElementType();
   SmallVector<Type> types = {type.clone(isa<FloatType>(element) ? element : Type(e.accumulator))};
   if (isTopK) {
     types.push_back(type.clone(e.builder.getI32Type()));
     e.addMap(dims);
   }
-  auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, pairs.combine, false, query, key, Value(), e.extras, e.mapsAttr(),
+  auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, pairs.combine, false, query, key, value, e.extras, e.mapsAttr(),
                                      IntegerAttr(), IntegerAttr());
   e.fillScore(op.getScore(), score);
   if (pairs.elements) {

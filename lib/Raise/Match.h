@@ -97,6 +97,10 @@ struct Pairs {
   /// places, and whether values are negated scores.
   llvm::SmallVector<mlir::Value, 2> outputs;
   Layout rows;
+  /// The tensor of scores. Of a sum that weighs something along keys with them: what that is, and its dim besides.
+  mlir::Value scores;
+  Root value;
+  unsigned feature = kNoFeature;
   int64_t count = 0;
   bool isNegated = false;
 };
@@ -165,8 +169,9 @@ std::optional<Backward> matchOpenBackward(Forward &forward, const Numbering &num
 Monomial rowFactorOf(const Forward &forward, const Monomial &monomial);
 
 /// Matches `op`: the best of each row of scores (top_k, or a sort of which the first are
-/// taken), or a sum, maximum or minimum over keys, of distances between pairs.
-std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering);
+/// taken), a sum, maximum or minimum over keys, of distances between pairs, or a contraction over keys, whose operand
+/// `scoreSide` these are.
+std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering, bool scoreSide = false);
 
 //===----------------------------------------------------------------------===//
 // What matches share

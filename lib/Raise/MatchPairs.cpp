@@ -39,11 +39,21 @@ static bool hasInnerSum(Value value) {
 }
 
 /// Fills in what `op` does with its rows; the dim of keys of its operand, or -1.
-static int64_t readSink(Operation *op, Pairs &pairs) {
-  auto type = op->getNumOperands() > 0 ? typeOf(op->getOperand(0)) : RankedTensorType();
+static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
+  pairs.scores = op->getNumOperands() > 0 ? op->getOperand(scoreSide ? 1 : 0) : Value();
+  auto type = pairs.scores ? typeOf(pairs.scores) : RankedTensorType();
   if (!type || !type.hasStaticShape() || type.getRank() < 2 || !type.getElementType().isIntOrFloat())
     return -1;
   int64_t last = type.getRank() - 1;
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
+    stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+    ArrayRef<int64_t> keys = scoreSide ? numbers.getRhsContractingDimensions() : numbers.getLhsContractingDimensions();
+    if (keys.size() != 1 || !isa<FloatType>(type.getElementType()) || !hasInnerSum(pairs.scores))
+      return -1;
+    pairs.combine = spmd::PairCombine::Sum;
+    pairs.outputs = {dot.getResult()};
+    return keys.front();
+  }
   if (auto topK = dyn_cast<chlo::TopKOp>(op)) {
     if (!typeOf(op->getResult(1)).getElementType().isInteger(32))
       return -1;
@@ -96,6 +106,43 @@ static int64_t readSink(Operation *op, Pairs &pairs) {
   return reduce.getDimensions()[0];
 }
 
+/// How the operand that `dot` weighs with scores lies, and the result, where scores lie as `layout`; false where more
+/// than one dim is along neither.
+static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide, const Layout &layout, Pairs &pairs) {
+  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+  Value value = scoreSide ? dot.getLhs() : dot.getRhs();
+  if (!isa<FloatType>(typeOf(value).getElementType()) || !typeOf(value).hasStaticShape())
+    return false;
+  ArrayRef<int64_t> batch = numbers.getLhsBatchingDimensions(), otherBatch = numbers.getRhsBatchingDimensions();
+  if (scoreSide)
+    std::swap(batch, otherBatch);
+  Layout valueLayout(typeOf(value).getRank()), scoreFree, valueFree;
+  pairs.rows.clear();
+  for (auto [mine, other] : llvm::zip(batch, otherBatch)) {
+    valueLayout[other] = layout[mine];
+    pairs.rows.push_back(layout[mine]);
+  }
+  valueLayout[(scoreSide ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions()).front()] = {pairs.key};
+  for (int64_t dim : freeDims(dot, scoreSide))
+    scoreFree.push_back(layout[dim]);
+  for (int64_t dim : freeDims(dot, !scoreSide)) {
+    auto &parts = valueFree.emplace_back();
+    int64_t size = typeOf(value).getDimSize(dim);
+    if (size == 1)
+      continue;
+    if (pairs.feature != kNoFeature)
+      return false;
+    pairs.feature = kFirstFeature;
+    pairs.reader->setSize(kFirstFeature, size);
+    parts.push_back(kFirstFeature);
+    valueLayout[dim] = parts;
+  }
+  llvm::append_range(pairs.rows, scoreSide ? valueFree : scoreFree);
+  llvm::append_range(pairs.rows, scoreSide ? scoreFree : valueFree);
+  pairs.value = pairs.reader->rootOf(value, valueLayout);
+  return !pairs.reader->split && (dimsIn(pairs.value.layout) & bit(pairs.key));
+}
+
 /// The two elements of pairs that `raw` sums over depth.
 static std::optional<std::pair<TermId, TermId>> elementsOf(const Pairs &pairs, const Term &raw) {
   SmallVector<TermId> terms;
@@ -139,13 +186,13 @@ static bool isWhole(const Pairs &pairs, PolyId poly, bool isSum) {
   });
 }
 
-std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering) {
+std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
   Pairs pairs;
   pairs.op = op;
-  int64_t keyDim = readSink(op, pairs);
+  int64_t keyDim = readSink(op, scoreSide, pairs);
   if (keyDim < 0)
     return std::nullopt;
-  auto type = typeOf(op->getOperand(0));
+  auto type = typeOf(pairs.scores);
   std::vector<int64_t> sizes(64, 1);
   Layout layout;
   DimSet rowDims = 0;
@@ -172,8 +219,10 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   pairs.algebra = std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
   pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes, bit(pairs.key), rowDims);
   Algebra &algebra = *pairs.algebra;
-  pairs.score = pairs.reader->read(op->getOperand(0), layout);
+  pairs.score = pairs.reader->read(pairs.scores, layout);
   if (pairs.reader->split)
+    return std::nullopt;
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op); dot && !readValue(dot, scoreSide, layout, pairs))
     return std::nullopt;
 
   SmallVector<TermId> terms;
@@ -225,10 +274,12 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   if (pairs.query == kNoQuery)
     return std::nullopt;
   for (unsigned part : flatten(pairs.rows))
-    if (part != pairs.query)
+    if (part != pairs.query && part < kFirstFeature)
       pairs.batch.push_back(part);
   bool isFloat = isa<FloatType>(type.getElementType());
   if (!isFloat && (!type.getElementType().isSignlessInteger() || !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
+    return std::nullopt;
+  if (pairs.value.value && typeOf(pairs.value.value).getElementType().isF64() != type.getElementType().isF64())
     return std::nullopt;
   if (isFloat && (type.getElementType().isF64() != typeOf(pairs.queryRoot.value).getElementType().isF64()))
     return std::nullopt;

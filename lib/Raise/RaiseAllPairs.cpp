@@ -224,9 +224,11 @@ static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
   std::vector<std::vector<Pairs>> groups;
   auto rawOf = [&](const Pairs &pairs) { return numbering.of(pairs.algebra->getTerm(pairs.raw).tensor); };
   for (Operation &op : block) {
-    if (!isa<chlo::TopKOp, stablehlo::SortOp, stablehlo::ReduceOp>(op))
+    if (!isa<chlo::TopKOp, stablehlo::SortOp, stablehlo::ReduceOp, stablehlo::DotGeneralOp>(op))
       continue;
     std::optional<Pairs> match = matchPairs(&op, numbering);
+    if (!match && isa<stablehlo::DotGeneralOp>(op))
+      match = matchPairs(&op, numbering, /*scoreSide=*/true);
     if (!match)
       continue;
     auto it = llvm::find_if(groups, [&](auto &group) { return rawOf(group.front()) == rawOf(*match); });
