@@ -156,6 +156,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
     if (dim.getDynamicSizes())
       return emitError(loc) << "unsupported: sizes of dim " << i
                             << " are dynamic; give them in the sharding, as {\"x\" sizes [..]}";
+    if (dim.getZigzag())
+      return emitError(loc) << "sharding has dim " << i << " in 'order zigzag'; run --spmd-deal-blocks first";
     SmallVector<int64_t> axes;
     for (StringAttr axis : dim.getAxes())
       if (p.mesh.getAxisSize(axis) > 1)

@@ -1100,3 +1100,24 @@ func.func @main(%l: tensor<3x4xf32>, %d: tensor<3x4xf32>, %u: tensor<3x4xf32>, %
   %0 = solver.tridiagonal_solve %l, %s, %u, %b : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4x6xf32>) -> tensor<3x4x6xf32>
   return %0 : tensor<3x4x6xf32>
 }
+
+// CASE deal
+// RULE ([a, b]) -> ([a, b]) {a=3, b=7 distributed}
+func.func @main(%a: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  %0 = spmd.deal %a dim 1 sizes [3, 4] : tensor<3x7xf32>
+  return %0 : tensor<3x7xf32>
+}
+
+// CASE deal_back
+// RULE ([a, b]) -> ([a, b]) {a=7 distributed, b=3}
+func.func @main(%a: tensor<7x3xf32>) -> tensor<7x3xf32> {
+  %0 = spmd.deal %a dim 0 sizes [1, 5, 0, 1] back : tensor<7x3xf32>
+  return %0 : tensor<7x3xf32>
+}
+
+// CASE dealt_iota
+// RULE () -> ([a]) {a=7}
+func.func @main() -> tensor<7xi32> {
+  %0 = spmd.dealt_iota sizes [3, 4] : tensor<7xi32>
+  return %0 : tensor<7xi32>
+}

@@ -6,6 +6,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <deque>
 
 using namespace mlir;
 using namespace shardc;
@@ -229,6 +230,28 @@ static Index valuesOf(ArrayRef<OpFoldResult> mixed, Environment &environment) {
   return result;
 }
 
+/// Where elements of a dim are from that is dealt out: first and last in turn, of each shard the first half, rounded up, from the front.
+static std::vector<int64_t> dealtOrder(ArrayRef<int64_t> sizes) {
+  std::deque<int64_t> left;
+  for (int64_t size : sizes)
+    for (int64_t i = 0; i < size; ++i)
+      left.push_back(left.size());
+  std::vector<int64_t> order;
+  for (int64_t size : sizes) {
+    std::vector<int64_t> late;
+    for (int64_t i = 0; i < size / 2; ++i) {
+      late.insert(late.begin(), left.back());
+      left.pop_back();
+    }
+    for (int64_t i = 0; i < size - size / 2; ++i) {
+      order.push_back(left.front());
+      left.pop_front();
+    }
+    order.insert(order.end(), late.begin(), late.end());
+  }
+  return order;
+}
+
 static std::optional<Tensor>
 runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
   auto value = [&](size_t i) { return operands[i].data[0]; };
@@ -303,6 +326,41 @@ runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
         if (result.data.size() != operands[0].data.size())
           llvm::report_fatal_error("interpreter: expand_shape to another size");
         result.data = operands[0].data;
+        return result;
+      })
+      .Case([&](tensor::ConcatOp concat) {
+        Index shape = operands[0].shape;
+        for (const Tensor &next : ArrayRef(operands).drop_front())
+          shape[concat.getDim()] += next.shape[concat.getDim()];
+        Tensor result(shape);
+        int64_t begin = 0;
+        for (const Tensor &part : operands) {
+          forEachIndex(part.shape, [&](ArrayRef<int64_t> index) {
+            Index to(index);
+            to[concat.getDim()] += begin;
+            result.at(to) = part.at(index);
+          });
+          begin += part.shape[concat.getDim()];
+        }
+        return result;
+      })
+      .Case([&](spmd::DealOp deal) {
+        std::vector<int64_t> order = dealtOrder(deal.getSizes());
+        Tensor result(operands[0].shape);
+        forEachIndex(result.shape, [&](ArrayRef<int64_t> index) {
+          Index other(index);
+          other[deal.getDim()] = order[index[deal.getDim()]];
+          if (deal.getBack())
+            result.at(other) = operands[0].at(index);
+          else
+            result.at(index) = operands[0].at(other);
+        });
+        return result;
+      })
+      .Case([&](spmd::DealtIotaOp iota) {
+        std::vector<int64_t> order = dealtOrder(iota.getSizes());
+        Tensor result(Index{int64_t(order.size())});
+        result.data = order;
         return result;
       })
       .Case([&](tensor::PadOp pad) {
