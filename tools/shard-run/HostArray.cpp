@@ -257,7 +257,8 @@ static uint64_t splitMix64(uint64_t state) {
 }
 
 HostArray shardc::randomArray(ElementType type, ArrayRef<int64_t> shape,
-                              uint64_t seed, uint64_t index, bool positive) {
+                              uint64_t seed, uint64_t index, double low,
+                              double high) {
   HostArray array{type, shape.vec(), {}};
   ElementType part = partType(type);
   int64_t bytes = elementBytes(part);
@@ -271,8 +272,7 @@ HostArray shardc::randomArray(ElementType type, ArrayRef<int64_t> shape,
   constexpr int64_t kDraws = 128;
   SmallVector<char> table(kDraws * bytes);
   for (int64_t k = 0; k < kDraws; ++k) {
-    double value = positive ? static_cast<double>(k) / 128
-                            : (static_cast<double>(k) - 64) / 64;
+    double value = low + (high - low) * static_cast<double>(k) / kDraws;
     if (!isFloat(part))
       value =
           static_cast<double>(k % values - (isSigned(type) ? values / 2 : 0));

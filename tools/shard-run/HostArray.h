@@ -77,9 +77,10 @@ NpyView viewOf(const HostArray &array, std::string name);
 /// (short binary fractions in [-1, 1), exact in every type of 7 bits and more),
 /// k mod 16 - 8 for signed, k mod 16 for unsigned integers (of narrower types
 /// as many values as there are), k mod 2 for i1. Complex elements take two
-/// draws. Where `positive` is set floats are k / 128, in [0, 1).
+/// draws. Floats of another range are low + (high - low) * k / 128.
 HostArray randomArray(ElementType type, llvm::ArrayRef<int64_t> shape,
-                      uint64_t seed, uint64_t index, bool positive = false);
+                      uint64_t seed, uint64_t index, double low = -1,
+                      double high = 1);
 
 /// Reads "4x8xf32=0.5", "3xi32=1,2,3", "f32=2", "8xf32" (zeros): one value for
 /// all elements, or one for each, row-major. Complex types take real values.

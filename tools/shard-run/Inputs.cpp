@@ -113,7 +113,7 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options) {
     for (auto [i, value] : enumerate(program.arguments))
       arrays.push_back(
           randomArray(*shardrt::elementTypeNamed(value.elementType),
-                      value.shape, options.seed, i, options.positive));
+                      value.shape, options.seed, i, options.low, options.high));
     return arrays;
   }
   size_t given = options.inputs.size(), needed = program.arguments.size();

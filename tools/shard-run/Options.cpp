@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace shardc;
@@ -74,10 +75,9 @@ static cl::opt<std::string>
 static NumberOption
     seed("seed", cl::desc("Random inputs from this seed (default: seed 0)"),
          cl::value_desc("N"), cl::cat(category));
-static cl::opt<bool>
-    positive("positive",
-             cl::desc("Random floats from 0 to 1, not from -1 to 1"),
-             cl::cat(category));
+static cl::opt<std::string>
+    range("range", cl::desc("Random floats from LOW to HIGH (default: -1,1)"),
+          cl::value_desc("LOW,HIGH"), cl::cat(category));
 static cl::opt<std::string>
     expect("expect",
            cl::desc("Compare with members out0, out1, ...: exit code 3 "
@@ -179,8 +179,9 @@ static Error checkOptions() {
       (!inputs.empty() || inputsFile.getNumOccurrences()))
     return usage(
         "--seed makes random inputs, but --input or --inputs gives them");
-  if (positive && (!inputs.empty() || inputsFile.getNumOccurrences()))
-    return usage("--positive is about random inputs, but --input or --inputs "
+  if (range.getNumOccurrences() &&
+      (!inputs.empty() || inputsFile.getNumOccurrences()))
+    return usage("--range is about random inputs, but --input or --inputs "
                  "gives them");
   if ((relative.getNumOccurrences() || absolute.getNumOccurrences()) &&
       !expect.getNumOccurrences() && !check)
@@ -252,7 +253,15 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     *target = std::move(*file);
   }
   options.seed = seedNumber.value_or(0);
-  options.positive = positive;
+  if (range.getNumOccurrences()) {
+    auto [low, high] = StringRef(range.getValue()).split(',');
+    if (low.trim().getAsDouble(options.low) ||
+        high.trim().getAsDouble(options.high) ||
+        !(options.low <= options.high) || !std::isfinite(options.low) ||
+        !std::isfinite(options.high))
+      return usage("--range=" + range.getValue() +
+                   ": expected two numbers, the lower first, --range=0,1");
+  }
   options.check = check;
   options.repeat = steps.value_or(1);
   options.reportJSON = report == "json";

@@ -19,7 +19,7 @@ struct RunOptions {
       inputs;             ///< one for each argument: an array, or "@file.npy"
   std::string inputsFile; ///< the .npz file with in0, in1, …
   uint64_t seed = 0;
-  bool positive = false; ///< random floats lie in [0, 1)
+  double low = -1, high = 1; ///< random floats lie in [low, high)
   std::string expectFile;
   std::optional<double> relative, absolute;
   bool check = false;

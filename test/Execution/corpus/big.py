@@ -3,7 +3,7 @@
     big.py [NAME...] --corpus DIR [--shard-run PATH] [--timeout SECONDS] [--check]
 
 Each program of the manifest without stored data runs once on its own mesh, on random inputs; every element of every
-result must be finite (a program with the state of Adam, whose second moments are squares, gets positive ones). With ``--check`` the unsharded program runs as well, where the memory of this machine lets it,
+result must be finite (``RANGES`` has the programs that random numbers from -1 to 1 make no sense for). With ``--check`` the unsharded program runs as well, where the memory of this machine lets it,
 and results must agree within ``--rtol`` and ``--atol``.
 
 Prints a line a program: seconds to compile and for one step, processor seconds of everything (with ``--check`` of both
@@ -32,6 +32,8 @@ HEAD = (
     f"{'moved MB':>9}  pass"
 )
 MEMORY = 9
+# The second moments of Adam are squares; water that is rough on the scale of its grid breaks.
+RANGES = {"vit_train_big": "0,1", "mlp_dp_tp_train_big": "0,1", "shallow_water_big": "0.01,0.011"}
 
 
 @dataclasses.dataclass
@@ -85,19 +87,13 @@ def run_command(command: list[str], timeout: float) -> tuple[int, str, str, reso
         return code, out.read(), err.read(), usage
 
 
-def has_moments(entry: dict) -> bool:
-    """Whether the second argument tree and the third are like the first: the moments of Adam beside its parameters."""
-    trees = [[a["shape"] for a in entry["args"] if a["name"].startswith(f"[{i}]")] for i in range(3)]
-    return len(trees[0]) > 1 and trees[0] == trees[1] == trees[2]
-
-
 def execute(entry: dict, options: argparse.Namespace, check: bool) -> Outcome:
     """Run shard-run on one program; a crash, a refusal and a time-out are outcomes as well."""
     outcome = Outcome(entry["name"], print_mesh(dict(map(tuple, entry["mesh"]))))
     command = [options.shard_run, str(options.corpus / entry["file"]), "--seed=1", "--report=json"]
     command.append(f"--timeout={options.timeout * 1000}")
-    if has_moments(entry):
-        command.append("--positive")
+    if entry["name"] in RANGES:
+        command.append(f"--range={RANGES[entry['name']]}")
     if check:
         command += ["--check", f"--rtol={options.rtol}", f"--atol={options.atol}"]
     code, out, err, usage = run_command(command, options.timeout)

@@ -63,7 +63,7 @@ TEST(HostArray, RandomNumbersAreShortFractions) {
   EXPECT_NE(array.data, randomArray(ElementType::F32, {1000}, 7, 1).data);
   EXPECT_NE(array.data, randomArray(ElementType::F32, {1000}, 8, 0).data);
   HostArray positive =
-      randomArray(ElementType::F32, {1000}, 7, 0, /*positive=*/true);
+      randomArray(ElementType::F32, {1000}, 7, 0, /*low=*/0, /*high=*/1);
   for (int64_t i = 0; i < 1000; ++i)
     EXPECT_EQ(toDouble(ElementType::F32, positive.element(i)),
               (toDouble(ElementType::F32, array.element(i)) + 1) / 2);
