@@ -31,6 +31,17 @@ Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
 int64_t runOf(linalg::GenericOp op, OpOperand &operand,
               ArrayRef<unsigned> dims);
 
+/// Four 8 x 8 matrices of 16-bit numbers, a word of each in every lane of a
+/// warp; lane i gives the address, in shared memory, of row i % 8 of number i
+/// / 8.
+SmallVector<Value> loadMatrices(OpBuilder &b, Location loc, Value address,
+                                bool transposed);
+/// mma.m16n8k16 of a warp with f32 sums: four, two and four words a lane.
+SmallVector<Value> multiplyFragments(OpBuilder &b, Location loc, Type element,
+                                     ArrayRef<Value> left,
+                                     ArrayRef<Value> right,
+                                     ArrayRef<Value> sum);
+
 /// Lets LLVM put `count` rounds of `loop` side by side, no more.
 void setUnrolling(scf::ForOp loop, int64_t count);
 

@@ -125,7 +125,8 @@ private:
   }
   Value sharedAt(Value area, Value row, Value column);
   void stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
-             int64_t lines, unsigned dim, Value first, Value area);
+             int64_t lines, unsigned dim, Value first, Value area,
+             bool halves = false);
 
   // Scores.
   Value evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around,
@@ -134,6 +135,14 @@ private:
   Value inBand();
   SmallVector<Value> contract(const Tensor &rows, const Tensor &columns,
                               unsigned dim, Region *pair);
+  /// A thread's rows and columns in a tile: fragments of mma on tensor cores.
+  Value rowAt(int64_t row) {
+    return add(rowOfThread, index(row * (tensor ? 8 : kRows)));
+  }
+  Value columnAt(int64_t column) {
+    return tensor ? add(mul(laneOfRow, 2), index(column / 2 * 8 + column % 2))
+                  : add(laneOfRow, index(column * kPerRow));
+  }
   void placeRow(int64_t row);
   void placeColumn(int64_t column);
   Value foldRow(Value value, llvm::function_ref<Value(Value, Value)> combine);
@@ -141,6 +150,16 @@ private:
   Value backwardScore(Value raw, Value dp, Value counts, bool slope,
                       unsigned which = 0);
   void putIntoLists();
+  // On tensor cores.
+  bool isHalf(const Tensor &tensor) const {
+    return getElementTypeOrSelf(tensor.memref.getType()) == half;
+  }
+  bool fitsTensorCores(Weigh weigh, const Tensor *factor);
+  Value halfAt(Value area, Value row, Value column);
+  SmallVector<Value> multiplyParts(ArrayRef<Value> sums);
+  SmallVector<SmallVector<Value>> weightFragments(ArrayRef<Value> weights);
+  void accumulateOnCores(ArrayRef<Value> weights, const Tensor &columns,
+                         unsigned dim, int64_t from, Carried &carried);
   void accumulate(const Tensor &columns, unsigned dim, int64_t from,
                   Carried &carried);
 
@@ -170,8 +189,11 @@ private:
   OperandRange start;
 
   // Of the pass.
+  bool tensor = false; ///< products of 16-bit floats, of this type
+  Type half;
   unsigned rowDim = 0, columnDim = 0;
   int64_t perThread = 1; ///< rows of a thread
+  int64_t features = 0;  ///< of sums in registers
   int64_t lanes = 4;     ///< numbers of 16 bytes
   int64_t pitch = 0;     ///< of a row in shared memory
   Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;

@@ -29,7 +29,8 @@ Value PairSteps::sharedAt(Value area, Value row, Value column) {
 /// Brings `lines` lines along `lineDim`, from `firstLine` on, and kPart
 /// elements along `dim` of each: zeros past the edges.
 void PairSteps::stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
-                      int64_t lines, unsigned dim, Value first, Value area) {
+                      int64_t lines, unsigned dim, Value first, Value area,
+                      bool halves) {
   SmallVector<Value> saved = at;
   auto loop =
       scf::ForOp::create(b, loc, thread, index(lines * kPart), index(kThreads));
@@ -41,9 +42,14 @@ void PairSteps::stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
   Value inside = both(less(atLine, sizes[lineDim]), less(atPart, sizes[dim]));
   at[lineDim] = select(inside, atLine, index(0));
   at[dim] = select(inside, atPart, index(0));
-  Value read = select(inside, load(tensor), number(0));
-  LLVM::StoreOp::create(b, loc, read, sharedAt(area, line, part),
-                        type.getWidth() / 8);
+  if (halves) {
+    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(half));
+    LLVM::StoreOp::create(b, loc, select(inside, element(tensor), none),
+                          halfAt(area, line, part), 2);
+  } else {
+    LLVM::StoreOp::create(b, loc, select(inside, load(tensor), number(0)),
+                          sharedAt(area, line, part), type.getWidth() / 8);
+  }
   at = saved;
 }
 
@@ -95,11 +101,11 @@ Value PairSteps::inBand() {
 /// Sets `at` to a thread's row; past the edge to the last one, whose results
 /// are not stored.
 void PairSteps::placeRow(int64_t row) {
-  Value mine = add(firstRow, add(rowOfThread, index(row * kRows)));
+  Value mine = add(firstRow, rowAt(row));
   at[rowDim] = smallerIndex(mine, sub(sizes[rowDim], index(1)));
 }
 void PairSteps::placeColumn(int64_t column) {
-  Value mine = add(firstColumn, add(laneOfRow, index(column * kPerRow)));
+  Value mine = add(firstColumn, columnAt(column));
   at[columnDim] = smallerIndex(mine, sub(sizes[columnDim], index(1)));
 }
 
@@ -114,9 +120,15 @@ SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
   b.setInsertionPointToEnd(parts.getBody());
   Value from = parts.getInductionVar();
   gpu::BarrierOp::create(b, loc); // what was there has been read
-  stage(left, rowDim, firstRow, perThread * kRows, dim, from, leftArea);
-  stage(right, columnDim, firstColumn, kColumns, dim, from, rightArea);
+  bool halves = tensor && isHalf(left) && isHalf(right);
+  stage(left, rowDim, firstRow, perThread * kRows, dim, from, leftArea, halves);
+  stage(right, columnDim, firstColumn, kColumns, dim, from, rightArea, halves);
   gpu::BarrierOp::create(b, loc);
+  if (halves) {
+    scf::YieldOp::create(
+        b, loc, multiplyParts(SmallVector<Value>(parts.getRegionIterArgs())));
+    return SmallVector<Value>(parts.getResults());
+  }
   auto steps = scf::ForOp::create(b, loc, index(0), index(kPart), index(lanes),
                                   parts.getRegionIterArgs());
   setUnrolling(steps, 1);
@@ -138,10 +150,9 @@ SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
     };
     SmallVector<SmallVector<Value>> lefts, rights;
     for (int64_t row = 0; row < perThread; ++row)
-      lefts.push_back(read(leftArea, add(rowOfThread, index(row * kRows))));
+      lefts.push_back(read(leftArea, rowAt(row)));
     for (int64_t column = 0; column < kOwn; ++column)
-      rights.push_back(
-          read(rightArea, add(laneOfRow, index(column * kPerRow))));
+      rights.push_back(read(rightArea, columnAt(column)));
     SmallVector<Value> next(steps.getRegionIterArgs());
     for (int64_t lane = 0; lane < lanes; ++lane)
       for (int64_t row = 0; row < perThread; ++row)
@@ -212,9 +223,7 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
     SmallVector<Value> line;
     SmallVector<SmallVector<Value>> around;
     for (int64_t column = 0; column < kOwn; ++column) {
-      Value counts =
-          less(add(firstColumn, add(laneOfRow, index(column * kPerRow))),
-               sizes[columnDim]);
+      Value counts = less(add(firstColumn, columnAt(column)), sizes[columnDim]);
       placeColumn(column);
       if (Value band = inBand())
         counts = both(counts, band);
@@ -308,7 +317,7 @@ void PairSteps::putIntoLists() {
   Value lastPlace = sub(sizes[e], index(1));
   for (int64_t row = 0; row < perThread; ++row) {
     OpBuilder::InsertionGuard rowGuard(b);
-    Value mine = add(firstRow, add(rowOfThread, index(row * kRows)));
+    Value mine = add(firstRow, rowAt(row));
     auto inside = scf::IfOp::create(b, loc, less(mine, sizes[rowDim]), false);
     b.setInsertionPointToStart(inside.thenBlock());
     placeRow(row);
@@ -318,10 +327,9 @@ void PairSteps::putIntoLists() {
     b.setInsertionPointToStart(loop.getBody());
     Value column = loop.getInductionVar();
     at[columnDim] = add(firstColumn, column);
-    Value score = LLVM::LoadOp::create(
-        b, loc, type,
-        sharedAt(scoreArea, add(rowOfThread, index(row * kRows)), column),
-        type.getWidth() / 8);
+    Value score = LLVM::LoadOp::create(b, loc, type,
+                                       sharedAt(scoreArea, rowAt(row), column),
+                                       type.getWidth() / 8);
     Value name = toI32(add(start[columnDim], at[columnDim]));
     auto isBetterThan = [&](Value place) -> Value {
       at[e] = place;
@@ -401,8 +409,7 @@ void PairSteps::accumulate(const Tensor &columns, unsigned dim, int64_t from,
       SmallVector<Value> next;
       for (int64_t row = 0; row < perThread; ++row) {
         Value weight = LLVM::LoadOp::create(
-            b, loc, type,
-            sharedAt(scoreArea, add(rowOfThread, index(row * kRows)), column),
+            b, loc, type, sharedAt(scoreArea, rowAt(row), column),
             type.getWidth() / 8);
         for (Value factor : factors)
           next.push_back(math::FmaOp::create(

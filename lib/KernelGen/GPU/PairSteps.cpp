@@ -130,9 +130,7 @@ Carried PairSteps::tile(Weigh weigh, Value column, Carried carried,
     for (int64_t row = 0; row < perThread; ++row) {
       placeRow(row);
       for (int64_t own = 0; own < kOwn; ++own) {
-        Value counts =
-            less(add(firstColumn, add(laneOfRow, index(own * kPerRow))),
-                 sizes[columnDim]);
+        Value counts = less(add(firstColumn, columnAt(own)), sizes[columnDim]);
         placeColumn(own);
         if (Value band = inBand())
           counts = both(counts, band);
@@ -143,12 +141,14 @@ Carried PairSteps::tile(Weigh weigh, Value column, Carried carried,
   }
   if (weights.empty())
     return carried;
+  if (tensor) {
+    accumulateOnCores(weights, *factor, feature, slab, carried);
+    return carried;
+  }
   for (int64_t row = 0; row < perThread; ++row)
     for (int64_t own = 0; own < kOwn; ++own)
       LLVM::StoreOp::create(b, loc, weights[row * kOwn + own],
-                            sharedAt(scoreArea,
-                                     add(rowOfThread, index(row * kRows)),
-                                     add(laneOfRow, index(own * kPerRow))),
+                            sharedAt(scoreArea, rowAt(row), columnAt(own)),
                             type.getWidth() / 8);
   if (op.getCombine() == PairCombine::TopK) {
     gpu::BarrierOp::create(b, loc);
@@ -160,8 +160,9 @@ Carried PairSteps::tile(Weigh weigh, Value column, Carried carried,
   return carried;
 }
 
-/// A launch that computes features [slab, slab + kSlab) of `target` (null: rows
-/// keep all there is); rows of a softmax keep their maximum and sum if `last`.
+/// A launch that computes `features` features from `slab` on of `target` (null:
+/// rows keep all there is); rows of a softmax keep their maximum and sum if
+/// `last`.
 void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
                      unsigned feature, const Tensor *factor, int64_t slab,
                      bool last) {
@@ -171,13 +172,11 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
   bool isSoftmax =
       weigh == Weigh::Forward && op.getCombine() == PairCombine::Softmax;
   bool isList = op.getCombine() == PairCombine::TopK;
-  int64_t features = 0;
-  if (target)
-    features = std::min(kSlab, sizeOf(feature) - slab);
   int64_t parts = llvm::divideCeil(features, kPart);
   bool isShort =
       ShapedType::isStatic(sizeOf(rowDim)) && sizeOf(rowDim) <= kRows;
-  perThread = isShort || type.isF64() || features > 128 ? 1 : 2;
+  tensor = fitsTensorCores(weigh, factor);
+  perThread = !tensor && (isShort || type.isF64() || features > 128) ? 1 : 2;
   // Other batch dims are gone through inside: what they add goes to one place.
   const Tensor &kept = target ? *target : states[0];
   SmallVector<unsigned> outer, inner;
@@ -206,9 +205,14 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
   };
   leftArea = area(perThread * kRows);
   rightArea = area(kColumns);
-  scoreArea = area(perThread * kRows);
+  if (!tensor)
+    scoreArea = area(perThread * kRows);
   thread = launch.getThreadIds().x;
   rowOfThread = div(thread, kPerRow);
+  // A warp has 16 rows, and of a thread's two the second is eight below.
+  if (tensor)
+    rowOfThread =
+        add(mul(div(thread, kWarp), 16), div(rem(thread, kWarp), kPerRow));
   laneOfRow = rem(thread, kPerRow);
   Value block = launch.getBlockIds().x;
   auto take = [&](Value count) -> Value {
@@ -225,6 +229,9 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
   // Where a thread's totals stand: features side by side, 16 bytes at a time.
   auto featureAt = [&](int64_t i) {
     int64_t part = i / kOwn, own = i % kOwn;
+    if (tensor)
+      return add(mul(laneOfRow, 2),
+                 index(slab + part * kPart + own / 2 * 8 + own % 2));
     return add(mul(laneOfRow, lanes),
                index(slab + part * kPart + own / lanes * lanes * kPerRow +
                      own % lanes));
@@ -274,7 +281,7 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
   int64_t own = parts * kOwn;
   for (int64_t row = 0; row < perThread; ++row) {
     OpBuilder::InsertionGuard guard(b);
-    Value mine = add(firstRow, add(rowOfThread, index(row * kRows)));
+    Value mine = add(firstRow, rowAt(row));
     auto inside = scf::IfOp::create(b, loc, less(mine, sizes[rowDim]), false);
     b.setInsertionPointToStart(inside.thenBlock());
     placeRow(row);
@@ -303,9 +310,16 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
 /// Passes for all features of `target`.
 void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
                        unsigned feature, const Tensor &factor) {
-  for (int64_t slab = 0; slab < sizeOf(feature); slab += kSlab)
-    pass(weigh, rowDimOf, &target, feature, &factor, slab,
-         slab + kSlab >= sizeOf(feature));
+  rowDim = rowDimOf;
+  // Backward, fragments leave registers for no more.
+  features = weigh != Weigh::Forward && fitsTensorCores(weigh, &factor)
+                 ? kSlab / 2
+                 : kSlab;
+  int64_t all = sizeOf(feature), most = features;
+  for (int64_t slab = 0; slab < all; slab += most) {
+    features = std::min(most, all - slab);
+    pass(weigh, rowDimOf, &target, feature, &factor, slab, slab + most >= all);
+  }
 }
 
 /// The gradient of extra number `which`: a thread for each element, or a block

@@ -22,8 +22,7 @@ class TensorCoreKernel : public ProductKernel {
 public:
   TensorCoreKernel(OpBuilder &b, linalg::GenericOp op, const Product &product,
                    Tiling tiling)
-      : ProductKernel(b, op, product, tiling, TileLayout::Swizzled),
-        i32(b.getI32Type()), f32(b.getF32Type()) {}
+      : ProductKernel(b, op, product, tiling, TileLayout::Swizzled) {}
 
   void emit() {
     ProductKernel::emit([&] { return share(); },
@@ -42,10 +41,6 @@ private:
   /// on: two by two, in an order that takes lines first, or the depth.
   SmallVector<Value> matrices(const Factor &factor, Value tile, Value line,
                               int64_t from, bool linesFirst);
-  SmallVector<Value> multiply(ArrayRef<Value> left, ArrayRef<Value> right,
-                              ArrayRef<Value> sum);
-
-  Type i32, f32;
   Value lane, warpRow, warpColumn;
 };
 } // namespace
@@ -67,6 +62,50 @@ ProductKernel::Share TensorCoreKernel::share() {
   return own;
 }
 
+SmallVector<Value> gpukernels::loadMatrices(OpBuilder &b, Location loc,
+                                            Value address, bool transposed) {
+  SmallVector<Type> words(4, b.getI32Type());
+  Type type = LLVM::LLVMStructType::getLiteral(b.getContext(), words);
+  auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
+  Value loaded = NVVM::LdMatrixOp::create(b, loc, type, address, 4u,
+                                          transposed ? NVVM::MMALayout::col
+                                                     : NVVM::MMALayout::row,
+                                          shape, NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < 4; ++i)
+    result.push_back(
+        LLVM::ExtractValueOp::create(b, loc, loaded, ArrayRef<int64_t>{i}));
+  return result;
+}
+
+SmallVector<Value> gpukernels::multiplyFragments(OpBuilder &b, Location loc,
+                                                 Type element,
+                                                 ArrayRef<Value> left,
+                                                 ArrayRef<Value> right,
+                                                 ArrayRef<Value> sum) {
+  bool isBF16 = element.isBF16();
+  auto operands = [&](ArrayRef<Value> words) {
+    if (isBF16)
+      return llvm::to_vector(words);
+    Type pair = VectorType::get({2}, element);
+    return llvm::map_to_vector(words, [&](Value word) -> Value {
+      return LLVM::BitcastOp::create(b, loc, pair, word);
+    });
+  };
+  NVVM::MMATypes kind = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  SmallVector<Type> types(4, b.getF32Type());
+  Value made = NVVM::MmaOp::create(
+      b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), types),
+      operands(left), operands(right), sum, ArrayRef<int64_t>{16, 8, kStep},
+      std::nullopt, std::nullopt, std::array{kind, kind},
+      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < 4; ++i)
+    result.push_back(
+        LLVM::ExtractValueOp::create(b, loc, made, ArrayRef<int64_t>{i}));
+  return result;
+}
+
 SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
                                               Value line, int64_t from,
                                               bool linesFirst) {
@@ -78,44 +117,7 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
   (factor.alongLines ? byDepth : byLine) =
       add(factor.alongLines ? byDepth : byLine, row);
   Value offset = offsetIn(factor, add(line, byLine), add(index(from), byDepth));
-  SmallVector<Type> words(4, i32);
-  Type type = LLVM::LLVMStructType::getLiteral(b.getContext(), words);
-  auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  Value loaded = NVVM::LdMatrixOp::create(
-      b, loc, type, at(tile, offset), 4u,
-      factor.alongLines ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-      NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> result;
-  for (int64_t i = 0; i < 4; ++i)
-    result.push_back(
-        LLVM::ExtractValueOp::create(b, loc, loaded, ArrayRef<int64_t>{i}));
-  return result;
-}
-
-SmallVector<Value> TensorCoreKernel::multiply(ArrayRef<Value> left,
-                                              ArrayRef<Value> right,
-                                              ArrayRef<Value> sum) {
-  bool isBF16 = product.element.isBF16();
-  auto operands = [&](ArrayRef<Value> words) {
-    if (isBF16)
-      return llvm::to_vector(words);
-    Type pair = VectorType::get({2}, product.element);
-    return llvm::map_to_vector(words, [&](Value word) -> Value {
-      return LLVM::BitcastOp::create(b, loc, pair, word);
-    });
-  };
-  NVVM::MMATypes kind = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
-  SmallVector<Type> types(4, f32);
-  Value made = NVVM::MmaOp::create(
-      b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), types),
-      operands(left), operands(right), sum, ArrayRef<int64_t>{16, 8, kStep},
-      std::nullopt, std::nullopt, std::array{kind, kind},
-      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  SmallVector<Value> result;
-  for (int64_t i = 0; i < 4; ++i)
-    result.push_back(
-        LLVM::ExtractValueOp::create(b, loc, made, ArrayRef<int64_t>{i}));
-  return result;
+  return loadMatrices(b, loc, at(tile, offset), factor.alongLines);
 }
 
 SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
@@ -140,7 +142,8 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
           return sums[(2 * i + word / 2) * columns + 2 * j + word % 2];
         };
         SmallVector<Value> made =
-            multiply(lefts[i], rights[j], {spot(0), spot(1), spot(2), spot(3)});
+            multiplyFragments(b, loc, product.element, lefts[i], rights[j],
+                              {spot(0), spot(1), spot(2), spot(3)});
         for (int64_t word = 0; word < 4; ++word)
           spot(word) = made[word];
       }
