@@ -277,7 +277,8 @@ struct copy2d { /* CUDA_MEMCPY2D */
   void *to_array;
   size_t to_pitch, width, height;
 };
-int cuMemcpy2DAsync_v2(const struct copy2d *copy, void *stream) {
+int cuMemcpy2DAsync_v2(const void *given, void *stream) {
+  const struct copy2d *copy = given;
   if (copy->from_type != 4 || copy->to_type != 4 || copy->from_x || copy->from_y || copy->to_x ||
       copy->to_y || !copy->height)
     return INVALID;

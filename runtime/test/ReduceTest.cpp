@@ -45,10 +45,11 @@ allReduce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
   for (Way way : deviceWays) {
     auto again = runOnce(mesh, type, op, axes, inputs, inPlace, way);
     for (size_t rank = 0; rank < inputs.size(); ++rank)
-      EXPECT_EQ(std::memcmp(again[rank].data(), outputs[rank].data(),
-                            outputs[rank].size() * sizeof(T)),
-                0)
-          << nameOf(way) << ", rank " << rank;
+      if (!inputs[rank].empty())
+        EXPECT_EQ(std::memcmp(again[rank].data(), outputs[rank].data(),
+                              outputs[rank].size() * sizeof(T)),
+                  0)
+            << nameOf(way) << ", rank " << rank;
   }
   return outputs;
 }

@@ -24,7 +24,7 @@ using EventHandle = void *;
 using GraphHandle = void *;
 using GraphExecHandle = void *;
 
-/// CUDA_MEMCPY2D: rows of `widthBytes` bytes, `pitch` bytes apart.
+/// CUDA_MEMCPY2D, what cuMemcpy2DAsync is given: rows of `widthBytes` bytes, `pitch` bytes apart.
 struct Copy2D {
   size_t srcX = 0, srcY = 0;
   unsigned srcType = 0;
@@ -86,7 +86,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
   F(cuMemcpyDtoHAsync_v2, memcpyDtoHAsync,                                     \
     (void *, DevicePtr, size_t, StreamHandle))                                 \
   F(cuMemcpyAsync, memcpyAsync, (DevicePtr, DevicePtr, size_t, StreamHandle))  \
-  F(cuMemcpy2DAsync_v2, memcpy2DAsync, (const Copy2D *, StreamHandle))         \
+  F(cuMemcpy2DAsync_v2, memcpy2DAsync, (const void *, StreamHandle))           \
   F(cuMemsetD8Async, memsetD8Async,                                            \
     (DevicePtr, unsigned char, size_t, StreamHandle))                          \
   F(cuMemsetD2D8Async, memsetD2D8Async,                                        \
