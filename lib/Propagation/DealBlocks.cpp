@@ -1,10 +1,10 @@
 //===- DealBlocks.cpp - Dims in the order in which they are dealt out -----===//
 //
-// A dim that is dealt out from both ends is a dim like any other once its elements
-// stand in that order: blocks are contiguous, and whatever treats elements alike
-// does not care. So an order spreads along factors of rules, forward and backward, as
-// shardings do; where it cannot, the value is put in order again. What knows
-// positions is told: iota, and ops on all pairs.
+// A dim that is dealt out from both ends is a dim like any other once its
+// elements stand in that order: blocks are contiguous, and whatever treats
+// elements alike does not care. So an order spreads along factors of rules,
+// forward and backward, as shardings do; where it cannot, the value is put in
+// order again. What knows positions is told: iota, and ops on all pairs.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/ControlFlow.h"
@@ -34,12 +34,15 @@ struct Node {
   /// Of ops on all pairs: factors that are the key dim as well.
   int64_t keyFactor = -1, firstCopy = std::numeric_limits<int64_t>::max();
 
-  int64_t numberOf(int64_t factor) const { return factor >= firstCopy ? keyFactor : factor; }
+  int64_t numberOf(int64_t factor) const {
+    return factor >= firstCopy ? keyFactor : factor;
+  }
 };
 
 class Dealer {
 public:
-  Dealer(func::FuncOp function, spmd::MeshAttr mesh) : function(function), mesh(mesh), builder(function.getContext()) {}
+  Dealer(func::FuncOp function, spmd::MeshAttr mesh)
+      : function(function), mesh(mesh), builder(function.getContext()) {}
   LogicalResult run();
 
 private:
@@ -58,8 +61,11 @@ private:
   Value convert(Value value, const Orders &to);
   void rewriteIota(stablehlo::IotaOp op, Order order);
 
-  /// Calls `visit` for each dim, of results first, that one factor indexes unchanged.
-  void forEachDim(Node &node, llvm::function_ref<void(Value value, int64_t dim, int64_t factor)> visit);
+  /// Calls `visit` for each dim, of results first, that one factor indexes
+  /// unchanged.
+  void forEachDim(
+      Node &node,
+      llvm::function_ref<void(Value value, int64_t dim, int64_t factor)> visit);
   Order &wish(Value value, int64_t dim) {
     Orders &orders = wishes[value];
     orders.resize(cast<RankedTensorType>(value.getType()).getRank());
@@ -77,7 +83,8 @@ private:
   std::vector<Node> nodes;
   DenseMap<Operation *, size_t> nodeOf;
   DenseMap<Value, Orders> wishes;
-  /// What region arguments and results of loops and branches come from, and what they are.
+  /// What region arguments and results of loops and branches come from, and
+  /// what they are.
   SmallVector<std::pair<Value, Value>> edges;
   DenseMap<Value, Value> targetOf;
   DenseSet<Value> targets;
@@ -87,41 +94,62 @@ private:
 } // namespace
 
 static bool hasOrder(spmd::ShardingAttr sharding) {
-  return sharding && llvm::any_of(sharding.getDims(), [](spmd::DimShardingAttr dim) { return dim.getZigzag(); });
+  return sharding &&
+         llvm::any_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
+           return dim.getZigzag();
+         });
 }
 
-/// Takes note of the orders of `sharding` on `value`; the sharding without them.
-spmd::ShardingAttr Dealer::takeOrders(spmd::ShardingAttr sharding, Value value) {
+/// Takes note of the orders of `sharding` on `value`; the sharding without
+/// them.
+spmd::ShardingAttr Dealer::takeOrders(spmd::ShardingAttr sharding,
+                                      Value value) {
   SmallVector<spmd::DimShardingAttr> dims;
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
-    dims.push_back(spmd::DimShardingAttr::get(dim.getContext(), dim.getAxes(), dim.getSizes(), dim.getDynamicSizes(), dim.getOpen(),
-                                              dim.getPriority()));
+    dims.push_back(spmd::DimShardingAttr::get(
+        dim.getContext(), dim.getAxes(), dim.getSizes(), dim.getDynamicSizes(),
+        dim.getOpen(), dim.getPriority()));
     if (!dim.getZigzag() || dim.getNumShards(mesh) < 2)
       continue;
     if (Order &order = wish(value, i); !order) {
-      std::vector<int64_t> sizes = dim.getBoundaries(mesh, cast<RankedTensorType>(value.getType()).getDimSize(i)).sizes();
+      std::vector<int64_t> sizes =
+          dim.getBoundaries(
+                 mesh, cast<RankedTensorType>(value.getType()).getDimSize(i))
+              .sizes();
       order = builder.getDenseI64ArrayAttr(sizes);
     }
   }
-  return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
+  return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
+                                 dims, sharding.getReplicated(),
+                                 sharding.getPartial());
 }
 
 LogicalResult Dealer::refuse(Operation *op) {
-  return op->emitOpError() << "asks for 'order zigzag' in a manual region, whose blocks are in order; ask for it outside";
+  return op->emitOpError() << "asks for 'order zigzag' in a manual region, "
+                              "whose blocks are in order; ask for it outside";
 }
 
 LogicalResult Dealer::readAnnotations() {
   for (BlockArgument argument : function.getArguments())
-    if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(argument.getArgNumber(), spmd::kShardingAttrName); hasOrder(sharding))
-      function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName, takeOrders(sharding, argument));
+    if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(
+            argument.getArgNumber(), spmd::kShardingAttrName);
+        hasOrder(sharding))
+      function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName,
+                          takeOrders(sharding, argument));
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
-    if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName); hasOrder(sharding))
-      function.setResultAttr(i, spmd::kShardingAttrName, takeOrders(sharding, value));
+    if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(
+            i, spmd::kShardingAttrName);
+        hasOrder(sharding))
+      function.setResultAttr(i, spmd::kShardingAttrName,
+                             takeOrders(sharding, value));
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
-      auto asks = [](Attribute attr) { return hasOrder(cast<spmd::ShardingAttr>(attr)); };
-      if (llvm::any_of(manual.getInShardings(), asks) || llvm::any_of(manual.getOutShardings(), asks))
+      auto asks = [](Attribute attr) {
+        return hasOrder(cast<spmd::ShardingAttr>(attr));
+      };
+      if (llvm::any_of(manual.getInShardings(), asks) ||
+          llvm::any_of(manual.getOutShardings(), asks))
         return refuse(op);
     }
     auto constrain = dyn_cast<spmd::ConstrainOp>(op);
@@ -129,7 +157,8 @@ LogicalResult Dealer::readAnnotations() {
       return WalkResult::advance();
     if (op->getParentOfType<spmd::ManualOp>())
       return refuse(op);
-    constrain.setShardingAttr(takeOrders(constrain.getSharding(), constrain.getResult()));
+    constrain.setShardingAttr(
+        takeOrders(constrain.getSharding(), constrain.getResult()));
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -143,7 +172,8 @@ static void findFree(Node &node) {
   if (op->getParentOfType<spmd::ManualOp>())
     return;
   if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
-    if (auto forward = dyn_cast<spmd::AllPairsOp>(op); forward && forward.getCombine() == spmd::PairCombine::TopK)
+    if (auto forward = dyn_cast<spmd::AllPairsOp>(op);
+        forward && forward.getCombine() == spmd::PairCombine::TopK)
       return;
     node.keyFactor = pairs.getKeyDim();
     node.firstCopy = pairs.getNumDims();
@@ -160,12 +190,14 @@ static void findFree(Node &node) {
     for (const IndexMap &map : operand.dims)
       for (const IndexTerm &term : map.terms)
         node.mayDeal[term.factor] =
-            rule.factors[term.factor].kind == FactorKind::PassThrough || rule.factors[term.factor].kind == FactorKind::Reduction;
+            rule.factors[term.factor].kind == FactorKind::PassThrough ||
+            rule.factors[term.factor].kind == FactorKind::Reduction;
   auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
     for (auto [tensor, value] : llvm::zip_equal(tensors, values))
       for (auto [dim, map] : llvm::enumerate(tensor.dims))
         if (!map.isIdentity() || tensor.padding != Padding::Constant ||
-            rule.factors[map.terms[0].factor].size != cast<RankedTensorType>(value.getType()).getDimSize(dim))
+            rule.factors[map.terms[0].factor].size !=
+                cast<RankedTensorType>(value.getType()).getDimSize(dim))
           for (const IndexTerm &term : map.terms)
             node.mayDeal[term.factor] = false;
   };
@@ -177,7 +209,8 @@ LogicalResult Dealer::addNodes() {
   splitSharedSources(function);
   ops = collectOps(function);
   for (Operation *op : ops) {
-    if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+    if (auto flow =
+            op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
       for (auto [from, to] : flow->edges)
         if (isa<RankedTensorType>(to.getType())) {
           edges.push_back({from, to});
@@ -201,12 +234,14 @@ LogicalResult Dealer::addNodes() {
   return success();
 }
 
-void Dealer::forEachDim(Node &node, llvm::function_ref<void(Value, int64_t, int64_t)> visit) {
+void Dealer::forEachDim(
+    Node &node, llvm::function_ref<void(Value, int64_t, int64_t)> visit) {
   auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
     for (auto [tensor, value] : llvm::zip_equal(tensors, values))
       for (auto [dim, map] : llvm::enumerate(tensor.dims))
         if (map.isIdentity())
-          if (int64_t factor = node.numberOf(map.terms[0].factor); node.mayDeal[factor])
+          if (int64_t factor = node.numberOf(map.terms[0].factor);
+              node.mayDeal[factor])
             visit(value, dim, factor);
   };
   look(node.rule.results, node.op->getResults());
@@ -259,7 +294,9 @@ bool Dealer::spreadAll() {
 /// Lets all that one value becomes be in one order: that of the first.
 void Dealer::settleControlFlow() {
   for (auto [from, to] : edges)
-    if (auto target = targetOf.find(from); target != targetOf.end() && targets.contains(to) && target->second != to)
+    if (auto target = targetOf.find(from); target != targetOf.end() &&
+                                           targets.contains(to) &&
+                                           target->second != to)
       for (size_t dim = 0; dim < inOrder(to).size(); ++dim)
         wish(to, dim) = Order(wish(target->second, dim));
 }
@@ -267,13 +304,17 @@ void Dealer::settleControlFlow() {
 Orders Dealer::produced(Value value) {
   Orders orders = inOrder(value);
   Operation *op = value.getDefiningOp();
-  if (targets.contains(value) || (op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op)))
+  if (targets.contains(value) ||
+      (op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op)))
     return wishes.contains(value) ? wishes[value] : orders;
   auto node = op ? nodeOf.find(op) : nodeOf.end();
   if (node == nodeOf.end())
     return orders;
   SmallVector<Order> decided = decide(nodes[node->second]);
-  for (auto [order, map] : llvm::zip(orders, nodes[node->second].rule.results[cast<OpResult>(value).getResultNumber()].dims))
+  for (auto [order, map] : llvm::zip(
+           orders, nodes[node->second]
+                       .rule.results[cast<OpResult>(value).getResultNumber()]
+                       .dims))
     if (map.isIdentity())
       order = decided[nodes[node->second].numberOf(map.terms[0].factor)];
   return orders;
@@ -283,18 +324,25 @@ Orders Dealer::needed(OpOperand &use) {
   Operation *op = use.getOwner();
   Orders orders = inOrder(use.get());
   if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op))
-    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)] : orders;
-  bool flows = (op->getNumRegions() > 0 && getControlFlow(op)) ||
-               (op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() != function && getControlFlow(op->getParentOp()));
+    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)]
+                                             : orders;
+  bool flows =
+      (op->getNumRegions() > 0 && getControlFlow(op)) ||
+      (op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() != function &&
+       getControlFlow(op->getParentOp()));
   if (flows) {
     auto target = targetOf.find(use.get());
-    return target != targetOf.end() && wishes.contains(target->second) ? wishes[target->second] : orders;
+    return target != targetOf.end() && wishes.contains(target->second)
+               ? wishes[target->second]
+               : orders;
   }
   auto node = nodeOf.find(op);
   if (node == nodeOf.end())
     return orders;
   SmallVector<Order> decided = decide(nodes[node->second]);
-  for (auto [order, map] : llvm::zip(orders, nodes[node->second].rule.operands[use.getOperandNumber()].dims))
+  for (auto [order, map] : llvm::zip(
+           orders,
+           nodes[node->second].rule.operands[use.getOperandNumber()].dims))
     if (map.isIdentity())
       order = decided[nodes[node->second].numberOf(map.terms[0].factor)];
   return orders;
@@ -303,8 +351,11 @@ Orders Dealer::needed(OpOperand &use) {
 /// `value` in the orders `to`.
 Value Dealer::convert(Value value, const Orders &to) {
   Orders from = produced(value);
-  SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) { return order ? Attribute(order) : builder.getUnitAttr(); });
-  auto [known, isNew] = converted.try_emplace({value, builder.getArrayAttr(key)});
+  SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) {
+    return order ? Attribute(order) : builder.getUnitAttr();
+  });
+  auto [known, isNew] =
+      converted.try_emplace({value, builder.getArrayAttr(key)});
   if (!isNew)
     return known->second;
   builder.setInsertionPointAfterValue(value);
@@ -313,9 +364,11 @@ Value Dealer::convert(Value value, const Orders &to) {
     if (before == after)
       continue;
     if (before)
-      result = spmd::DealOp::create(builder, value.getLoc(), result, dim, before, /*back=*/true);
+      result = spmd::DealOp::create(builder, value.getLoc(), result, dim,
+                                    before, /*back=*/true);
     if (after)
-      result = spmd::DealOp::create(builder, value.getLoc(), result, dim, after, /*back=*/false);
+      result = spmd::DealOp::create(builder, value.getLoc(), result, dim, after,
+                                    /*back=*/false);
   }
   return converted[{value, builder.getArrayAttr(key)}] = result;
 }
@@ -325,11 +378,20 @@ void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
   auto type = cast<RankedTensorType>(op.getOutput().getType());
   int64_t dim = op.getIotaDimension(), size = type.getDimSize(dim);
   builder.setInsertionPoint(op);
-  Type index = builder.getIntegerType(size > std::numeric_limits<int32_t>::max() ? 64 : 32);
-  Value row = spmd::DealtIotaOp::create(builder, op.getLoc(), RankedTensorType::get({size}, index), order);
+  Type index = builder.getIntegerType(
+      size > std::numeric_limits<int32_t>::max() ? 64 : 32);
+  Value row = spmd::DealtIotaOp::create(
+      builder, op.getLoc(), RankedTensorType::get({size}, index), order);
   if (type.getElementType() != index)
-    row = stablehlo::ConvertOp::create(builder, op.getLoc(), RankedTensorType::get({size}, type.getElementType()), row);
-  Value whole = type.getRank() == 1 ? row : stablehlo::BroadcastInDimOp::create(builder, op.getLoc(), type, row, ArrayRef<int64_t>{dim}).getResult();
+    row = stablehlo::ConvertOp::create(
+        builder, op.getLoc(),
+        RankedTensorType::get({size}, type.getElementType()), row);
+  Value whole =
+      type.getRank() == 1
+          ? row
+          : stablehlo::BroadcastInDimOp::create(builder, op.getLoc(), type, row,
+                                                ArrayRef<int64_t>{dim})
+                .getResult();
   op.replaceAllUsesWith(whole);
   op.erase();
 }
@@ -356,7 +418,9 @@ LogicalResult Dealer::run() {
       continue;
     SmallVector<Order> decided = decide(nodes[node->second]);
     if (auto iota = dyn_cast<stablehlo::IotaOp>(op))
-      if (const IndexMap &map = nodes[node->second].rule.results[0].dims[iota.getIotaDimension()]; map.isIdentity() && decided[map.terms[0].factor])
+      if (const IndexMap &map =
+              nodes[node->second].rule.results[0].dims[iota.getIotaDimension()];
+          map.isIdentity() && decided[map.terms[0].factor])
         counts.push_back({iota, decided[map.terms[0].factor]});
     if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
       if (Order order = decided[pairs.getQueryDim()])
@@ -365,7 +429,9 @@ LogicalResult Dealer::run() {
         op->setAttr("key_order", order);
     }
   }
-  SmallVector<Value> values = llvm::map_to_vector(moves, [&](auto &move) { return convert(move.first->get(), move.second); });
+  SmallVector<Value> values = llvm::map_to_vector(moves, [&](auto &move) {
+    return convert(move.first->get(), move.second);
+  });
   for (auto [move, value] : llvm::zip_equal(moves, values))
     move.first->set(value);
   for (auto [iota, order] : counts)
@@ -381,7 +447,8 @@ struct DealBlocksPass final : shardc::impl::DealBlocksPassBase<DealBlocksPass> {
     if (!mesh)
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.getBody().hasOneBlock() && failed(Dealer(function, mesh.getMesh()).run()))
+      if (!function.isExternal() && function.getBody().hasOneBlock() &&
+          failed(Dealer(function, mesh.getMesh()).run()))
         return signalPassFailure();
   }
 };

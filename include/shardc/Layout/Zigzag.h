@@ -1,9 +1,9 @@
 //===- Zigzag.h - A dim dealt out from both ends ----------------*- C++ -*-===//
 //
 // Shard i has the i-th part from the front of a dim and the i-th from its end.
-// Under a causal mask that is the same work for shards of the same size. As a dim
-// of its own, one shard behind the other, the dealt dim is cut like any other; its
-// pieces say where its elements were.
+// Under a causal mask that is the same work for shards of the same size. As a
+// dim of its own, one shard behind the other, the dealt dim is cut like any
+// other; its pieces say where its elements were.
 //
 //     sizes [4, 4]      0 1 2 3 4 5 6 7  ->  0 1 6 7 2 3 4 5
 //     sizes [3, 0, 2]   0 1 2 3 4        ->  0 1 4 2 3
@@ -25,14 +25,15 @@ struct DealtPiece {
 
 class Zigzag {
 public:
-  /// Deals out `shards.size()` elements: of shard i, ⌈size / 2⌉ from the front, ⌊size / 2⌋ from the end.
+  /// Deals out `shards.size()` elements: of shard i, ⌈size / 2⌉ from the front,
+  /// ⌊size / 2⌋ from the end.
   explicit Zigzag(const Boundaries &shards);
 
-  /// Two pieces a shard, in dealt order: number 2 i is shard i's from the front. Some
-  /// may be empty.
+  /// Two pieces a shard, in dealt order: number 2 i is shard i's from the
+  /// front. Some may be empty.
   const std::vector<DealtPiece> &pieces() const { return all; }
-  /// The parts of `dealt` by the numbers of the pieces that they are of: entry p is of
-  /// piece first + p, where `first` is even; no empty entry at the end.
+  /// The parts of `dealt` by the numbers of the pieces that they are of: entry
+  /// p is of piece first + p, where `first` is even; no empty entry at the end.
   std::vector<DealtPiece> split(Interval dealt) const;
 
 private:

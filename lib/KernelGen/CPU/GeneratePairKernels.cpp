@@ -1,12 +1,13 @@
 //===- GeneratePairKernels.cpp - Loops for pair steps ---------------------===//
 //
-// Steps that are alike, as those of one ring are, share one function, however large their
-// blocks are and wherever these lie: a kernel takes long to compile, and knows little more where sizes are known.
+// Steps that are alike, as those of one ring are, share one function, however
+// large their blocks are and wherever these lie: a kernel takes long to
+// compile, and knows little more where sizes are known.
 //
 //===----------------------------------------------------------------------===//
 #include "PairKernels.h"
-#include "shardc/KernelGen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;
 
@@ -18,14 +19,16 @@ namespace shardc {
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// A type that values of both can be cast to: sizes, strides and offset are unknown where they differ. Null
-/// where one has neighbours in a dim and the other has not: what is read in one go has code of its own. Depth and
-/// feature (`map` says which dims these are) must be known.
+/// A type that values of both can be cast to: sizes, strides and offset are
+/// unknown where they differ. Null where one has neighbours in a dim and the
+/// other has not: what is read in one go has code of its own. Depth and feature
+/// (`map` says which dims these are) must be known.
 static Type meet(Type a, Type c, AffineMap map) {
   if (a == c)
     return a;
   auto first = dyn_cast<MemRefType>(a), second = dyn_cast<MemRefType>(c);
-  if (!first || !second || first.getRank() != second.getRank() || first.getElementType() != second.getElementType() ||
+  if (!first || !second || first.getRank() != second.getRank() ||
+      first.getElementType() != second.getElementType() ||
       first.getMemorySpace() != second.getMemorySpace())
     return {};
   auto [strides, offset] = first.getStridesAndOffset();
@@ -35,9 +38,11 @@ static Type meet(Type a, Type c, AffineMap map) {
     if (mine != other)
       mine = ShapedType::kDynamic;
   };
-  for (auto [size, other, expr] : llvm::zip_equal(shape, second.getShape(), map.getResults())) {
+  for (auto [size, other, expr] :
+       llvm::zip_equal(shape, second.getShape(), map.getResults())) {
     agree(size, other);
-    if (ShapedType::isDynamic(size) && cast<AffineDimExpr>(expr).getPosition() + 2 >= map.getNumDims())
+    if (ShapedType::isDynamic(size) &&
+        cast<AffineDimExpr>(expr).getPosition() + 2 >= map.getNumDims())
       return {};
   }
   for (auto [stride, other] : llvm::zip_equal(strides, otherStrides)) {
@@ -46,7 +51,10 @@ static Type meet(Type a, Type c, AffineMap map) {
     agree(stride, other);
   }
   agree(offset, otherOffset);
-  return MemRefType::get(shape, first.getElementType(), StridedLayoutAttr::get(a.getContext(), offset, strides), first.getMemorySpace());
+  return MemRefType::get(
+      shape, first.getElementType(),
+      StridedLayoutAttr::get(a.getContext(), offset, strides),
+      first.getMemorySpace());
 }
 
 /// Steps that one function can do, and the types of its arguments.
@@ -60,16 +68,20 @@ struct Kind {
 /// Adds `step` to `kind` if one function can do its work as well.
 static bool join(Kind &kind, spmd::PairStepOp step) {
   spmd::PairStepOp first = kind.steps.front();
-  if (first->getNumOperands() != step->getNumOperands() || first->getPropertiesAsAttribute() != step->getPropertiesAsAttribute())
+  if (first->getNumOperands() != step->getNumOperands() ||
+      first->getPropertiesAsAttribute() != step->getPropertiesAsAttribute())
     return false;
   for (auto [x, y] : llvm::zip(first->getRegions(), step->getRegions()))
-    if (!OperationEquivalence::isRegionEquivalentTo(&x, &y, OperationEquivalence::IgnoreLocations))
+    if (!OperationEquivalence::isRegionEquivalentTo(
+            &x, &y, OperationEquivalence::IgnoreLocations))
       return false;
   SmallVector<Type> types;
   int64_t number = 0;
-  for (auto [mine, other] : llvm::zip_equal(kind.types, step->getOperandTypes())) {
+  for (auto [mine, other] :
+       llvm::zip_equal(kind.types, step->getOperandTypes())) {
     // Indices have no map.
-    types.push_back(meet(mine, other, first.getMap(isa<MemRefType>(mine) ? number++ : 0)));
+    types.push_back(
+        meet(mine, other, first.getMap(isa<MemRefType>(mine) ? number++ : 0)));
     if (!types.back())
       return false;
   }
@@ -86,21 +98,32 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits) {
   Location loc = first.getLoc();
   SmallVector<Type> types(kind.types);
   types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
-  auto callee = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+  auto callee =
+      func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
   callee.setPrivate();
-  callee->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  callee->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                      b.getContext(), LLVM::Linkage::Internal));
   callee->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
   Block *block = callee.addEntryBlock();
   b.setInsertionPointToStart(block);
-  int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(), block->getArguments().back(), vectorBits);
+  int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(),
+                               block->getArguments().back(), vectorBits);
   func::ReturnOp::create(b, loc);
   for (spmd::PairStepOp step : kind.steps) {
     b.setInsertionPoint(step);
-    Value scratch = memref::AllocOp::create(b, step.getLoc(), MemRefType::get({bytes}, b.getI8Type()), ValueRange(), b.getI64IntegerAttr(64));
+    Value scratch = memref::AllocOp::create(
+        b, step.getLoc(), MemRefType::get({bytes}, b.getI8Type()), ValueRange(),
+        b.getI64IntegerAttr(64));
     SmallVector<Value> operands;
-    for (auto [operand, type] : llvm::zip_equal(step->getOperands(), kind.types))
-      operands.push_back(operand.getType() == type ? operand : memref::CastOp::create(b, step.getLoc(), type, operand).getResult());
-    operands.push_back(memref::CastOp::create(b, step.getLoc(), types.back(), scratch));
+    for (auto [operand, type] :
+         llvm::zip_equal(step->getOperands(), kind.types))
+      operands.push_back(
+          operand.getType() == type
+              ? operand
+              : memref::CastOp::create(b, step.getLoc(), type, operand)
+                    .getResult());
+    operands.push_back(
+        memref::CastOp::create(b, step.getLoc(), types.back(), scratch));
     func::CallOp::create(b, step.getLoc(), callee, operands);
     step.erase();
   }
@@ -122,7 +145,8 @@ struct GeneratePairKernelsPass final
       return signalPassFailure();
     for (auto [number, kind] : llvm::enumerate(kinds)) {
       if (kind.steps.size() > 1) {
-        outline(kind, ("__shardc_pair_step_" + Twine(number)).str(), vectorBits);
+        outline(kind, ("__shardc_pair_step_" + Twine(number)).str(),
+                vectorBits);
         continue;
       }
       spmd::PairStepOp only = kind.steps.front();

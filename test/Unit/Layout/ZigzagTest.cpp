@@ -38,13 +38,16 @@ TEST(Zigzag, EveryElementIsInOnePiece) {
 TEST(Zigzag, SplitsAnIntervalByPieces) {
   Zigzag zigzag(*Boundaries::fromSizes(std::vector<int64_t>{4, 4}));
   // A shard of its own.
-  EXPECT_EQ(zigzag.split({4, 8}), (std::vector<DealtPiece>{{{4, 6}, {2, 4}}, {{6, 8}, {4, 6}}}));
+  EXPECT_EQ(zigzag.split({4, 8}),
+            (std::vector<DealtPiece>{{{4, 6}, {2, 4}}, {{6, 8}, {4, 6}}}));
   // What comes from the end keeps its number.
   std::vector<DealtPiece> end = zigzag.split({7, 8});
   ASSERT_EQ(end.size(), 2u);
   EXPECT_TRUE(end[0].dealt.empty());
   EXPECT_EQ(end[1], (DealtPiece{{7, 8}, {5, 6}}));
   // Of two shards.
-  EXPECT_EQ(zigzag.split({1, 5}), (std::vector<DealtPiece>{{{1, 2}, {1, 2}}, {{2, 4}, {6, 8}}, {{4, 5}, {2, 3}}}));
+  EXPECT_EQ(zigzag.split({1, 5}),
+            (std::vector<DealtPiece>{
+                {{1, 2}, {1, 2}}, {{2, 4}, {6, 8}}, {{4, 5}, {2, 3}}}));
   EXPECT_TRUE(zigzag.split({3, 3}).empty());
 }
