@@ -102,6 +102,13 @@ static LogicalResult checkModule(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (failed(checkAnnotations(main, module->getDiscardableAttrDictionary(), "module")))
     return failure();
+  auto checkOps = [&] {
+    return success(!main.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
+  };
+  // Who reads a token says more than that there is one.
+  if (llvm::any_of(main.getArguments(), [](Value value) { return isa<stablehlo::TokenType>(value.getType()) && !value.use_empty(); }) &&
+      failed(checkOps()))
+    return failure();
   for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
     if (failed(checkType(main, type, "argument " + Twine(i) + " of @main")) ||
         failed(checkAnnotations(main, main.getArgAttrDict(i), "argument " + Twine(i) + " of @main")))
@@ -110,7 +117,7 @@ static LogicalResult checkModule(ModuleOp module) {
     if (failed(checkType(main, type, "result " + Twine(i) + " of @main")) ||
         failed(checkAnnotations(main, main.getResultAttrDict(i), "result " + Twine(i) + " of @main")))
       return failure();
-  return success(!main.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
+  return checkOps();
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -313,6 +314,33 @@ static void dropUnused(ModuleOp module) {
       op->erase();
 }
 
+/// Takes tokens off @main that say in what order it ran its effects, as programs
+/// with ordered prints have them: the prints are left out by now. A token that
+/// something else reads stays, and is refused.
+static void dropTokens(func::FuncOp main) {
+  if (!main || main.isExternal() || !main.getBody().hasOneBlock())
+    return;
+  auto areTokens = [](TypeRange types) {
+    llvm::BitVector tokens(types.size());
+    for (auto [i, type] : llvm::enumerate(types))
+      tokens[i] = isa<TokenType>(type);
+    return tokens;
+  };
+  Block &body = main.getBody().front();
+  Operation *end = body.getTerminator();
+  llvm::BitVector results = areTokens(end->getOperandTypes());
+  if (results.any()) {
+    (void)main.eraseResults(results);
+    end->eraseOperands(results);
+  }
+  llvm::BitVector arguments = areTokens(body.getArgumentTypes());
+  for (unsigned i : arguments.set_bits())
+    if (!body.getArgument(i).use_empty())
+      arguments.reset(i);
+  if (arguments.any())
+    (void)main.eraseArguments(arguments);
+}
+
 /// Takes tokens out of barriers, which then order values alone.
 static LogicalResult decompose(OptimizationBarrierOp op) {
   auto isToken = [](Value value) { return isa<TokenType>(value.getType()); };
@@ -357,6 +385,7 @@ struct DecomposeOpsPass final
       if (failed(result))
         return signalPassFailure();
     }
+    dropTokens(getOperation().lookupSymbol<func::FuncOp>("main"));
     dropUnused(getOperation());
   }
 };

@@ -85,6 +85,8 @@ def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Seque
         if not main:
             raise ValueError("the program has no function @main in textual form")
         parts, _ = _parts(text, main.end())
+        # Of ordered effects: no arguments of the model.
+        parts = [(begin, end) for begin, end in parts if "!stablehlo.token" not in text[begin:end]]
         for number in sorted(cuts, reverse=True):
             if not 0 <= number < len(parts):
                 raise ValueError(f"in_shardings name argument {number}, but @main takes {len(parts)}")

@@ -44,6 +44,15 @@ func.func @main(%x: !stablehlo.token) {
 
 // -----
 
+// A token of ordered effects: it is the effect that is refused.
+func.func @main(%t: !stablehlo.token, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'stablehlo.custom_call' at {{.*}}: no custom call of target @xla_ffi_python_cpu_callback is known}}
+  %0:2 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) : (!stablehlo.token, tensor<4xf32>) -> (!stablehlo.token, tensor<4xf32>)
+  return %0#1 : tensor<4xf32>
+}
+
+// -----
+
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error-re @below {{unsupported: 'arith.negf' at {{.*}}: expected ops of stablehlo, chlo, sdy and spmd}}
   %0 = arith.negf %x : tensor<4xf32>

@@ -43,3 +43,12 @@ func.func @bits(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<6xf32>) {
   %0:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<6xf32>)
   return %0#0, %0#1 : tensor<2xui64>, tensor<6xf32>
 }
+
+// Ordered effects that are left out by now leave tokens behind.
+// CHECK-LABEL: func.func @main(
+//  CHECK-SAME:   %[[X:[a-z0-9]*]]: tensor<4xf32> {spmd.name = "x"}) -> (tensor<4xf32> {jax.result_info = "result"}) {
+//  CHECK-NEXT:   return %[[X]]
+func.func @main(%t: !stablehlo.token {jax.token = true}, %x: tensor<4xf32> {spmd.name = "x"})
+    -> (!stablehlo.token {jax.token = true}, tensor<4xf32> {jax.result_info = "result"}) {
+  return %t, %x : !stablehlo.token, tensor<4xf32>
+}

@@ -93,6 +93,18 @@ dropped = jax.jit(lambda unused, x: x * 2)
 equal(shardc.compile(dropped, params, x, mesh={"d": 2}, in_shardings=uneven | {2: shardc.split(0, "d", sizes=[9, 1])}),
       params, x, reference=2 * x)
 
+
+
+# Prints, ordered ones as well, are left out; arguments keep their numbers.
+def printing(x: jax.Array, y: jax.Array) -> jax.Array:
+    jax.debug.print("first {}", x[0], ordered=True)
+    jax.debug.print("then {}", y[0], ordered=True)
+    return x + y
+
+
+printed = shardc.compile(printing, x, x, mesh={"d": 2}, in_shardings={1: shardc.split(0, "d", sizes=[7, 3])})
+numpy.testing.assert_allclose(printed(x, 2 * x), 3 * x, rtol=1e-6)
+
 # A mesh of JAX's own, in the older partitioner's form as well; a manual region, checked against one rank.
 mesh = jax.sharding.AbstractMesh((2, 2), ("x", "y"))
 spec = jax.sharding.PartitionSpec
