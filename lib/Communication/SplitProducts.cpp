@@ -19,7 +19,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementBytes.h"
-#include "mlir/IR/IRMapping.h"
+#include "shardc/Support/Slices.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SPLITPRODUCTSPASS
@@ -237,7 +237,7 @@ Value Splitter::slice(Value value, unsigned dim, ArrayRef<Interval> blocks) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
   offsets[dim] = lookUpHere(beginsOf(blocks));
   sizes[dim] = lookUpHere(sizesOf(blocks));
-  return tensor::ExtractSliceOp::create(builder, loc, type, value, offsets, sizes, strides);
+  return takePart(builder, loc, type, value, offsets, sizes, strides);
 }
 
 Value Splitter::insert(Value value, Value whole, unsigned dim, ArrayRef<Interval> blocks) {
@@ -246,7 +246,7 @@ Value Splitter::insert(Value value, Value whole, unsigned dim, ArrayRef<Interval
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
   offsets[dim] = lookUpHere(beginsOf(blocks));
   sizes[dim] = lookUpHere(sizesOf(blocks));
-  return tensor::InsertSliceOp::create(builder, loc, value, whole, offsets, sizes, strides);
+  return putPart(builder, loc, value, whole, offsets, sizes, strides);
 }
 
 Value Splitter::exchange(Value value, ArrayAttr dims, const Blocks &like, std::vector<Interval> owned, std::vector<Interval> needed,
