@@ -119,7 +119,9 @@ def main() -> int:
     bad = 0
     # JAX has threads: a fork of it may hang.
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for wrong in pool.imap(one, seeds):
+        for done, wrong in enumerate(pool.imap(one, seeds), start=1):
+            if done % 100 == 0:
+                print(f"{done} of {len(seeds)} programs", file=sys.stderr)
             if wrong:
                 bad += 1
                 print(wrong, flush=True)
