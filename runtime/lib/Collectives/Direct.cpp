@@ -14,11 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Collectives/Collectives.h"
+#include "Collectives/ExchangeSteps.h"
 #include "Collectives/HostCopy.h"
 #include "Collectives/Reduce.h"
 #include "Collectives/Scratch.h"
-#include "Core/Clock.h"
 #include <algorithm>
 
 using namespace shardrt;
@@ -92,89 +91,41 @@ static bool finish(shardrt_context &ctx, const Ticket &ticket,
 // Exchange
 //===----------------------------------------------------------------------===//
 
-static bool complete(shardrt_context &ctx, const SitePlan &plan,
-                     const Ticket &ticket, Shown &shown, void *dst,
-                     const void *fill, int64_t *lastPost = nullptr) {
-  Device &device = *ctx.device;
-  for (const BoxCopy &copy : plan.own)
-    if (!device.copy(copy, shown.data, dst))
-      return failOfDevice(ctx, ticket.call.site);
-  for (const BoxCopy &copy : plan.fills)
-    if (!device.fill(copy, dst, fill, plan.elementBytes))
-      return failOfDevice(ctx, ticket.call.site);
-  for (const SitePlan::Source &source : plan.sources) {
-    const std::byte *data = nullptr;
-    if (!open(ctx, ticket, source.peer, data))
-      return false;
-    if (lastPost)
-      *lastPost = std::max(*lastPost, ctx.comm->postedAt(ticket, source.peer));
-    for (const BoxCopy &copy : source.copies)
-      if (!device.copy(copy, data, dst))
-        return failOfDevice(ctx, ticket.call.site);
-    if (!close(ctx, ticket, {&source.peer, 1}))
-      return false;
+namespace {
+struct DirectWay {
+  static constexpr auto checkBuffers = checkDeviceBuffers;
+  static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                   shardrt_context::Pending &pending) {
+    return show(ctx, {site, 0}, pending.src, plan.readers, pending.ticket,
+                pending.shown);
   }
-  return finish(ctx, ticket, plan.readers, shown);
-}
-
-static int runExchangeDirect(shardrt_context &ctx, int64_t site,
-                             const void *src, void *dst, const void *fill) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan ||
-      !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
-                          plan->inPlace) ||
-      !checkPlace(ctx, site, *plan, src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan->bytesReceived;
-  Ticket ticket;
-  Shown *shown = nullptr;
-  if (!show(ctx, {site, 0}, src, plan->readers, ticket, shown) ||
-      !complete(ctx, *plan, ticket, *shown, dst, fill))
-    return ctx.comm->status();
-  return SHARDRT_OK;
-}
-
-static int64_t startExchangeDirect(shardrt_context &ctx, int64_t site,
-                                   const void *src) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, nullptr, 0,
-                                   /*inPlace=*/false))
-    return 0;
-  int64_t token = findPending(ctx, site);
-  if (token == 0)
-    return 0;
-  shardrt_context::Pending &pending = ctx.pending[token - 1];
-  SiteTimer timer(ctx, site);
-  timer.executions = 0;
-  if (!show(ctx, {site, 0}, src, plan->readers, pending.ticket, pending.shown))
-    return 0;
-  pending.src = src;
-  pending.used = true;
-  pending.startedNs = nowNs();
-  return token;
-}
-
-static int waitExchangeDirect(shardrt_context &ctx, int64_t token, void *dst,
-                              const void *fill) {
-  shardrt_context::Pending pending;
-  if (!takePending(ctx, token, pending))
-    return ctx.comm->status();
-  int64_t site = pending.ticket.call.site;
-  const SitePlan &plan = ctx.plans[site];
-  if (!checkDeviceBuffers(ctx, site, pending.src, plan.srcBytes, dst,
-                          plan.dstBytes, plan.inPlace) ||
-      !checkPlace(ctx, site, plan, pending.src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan.bytesReceived;
-  int64_t came = nowNs(), lastPost = pending.startedNs;
-  if (!complete(ctx, plan, pending.ticket, *pending.shown, dst, fill,
-                &lastPost))
-    return ctx.comm->status();
-  ctx.stats[site].overlap_ns += std::min(lastPost, came) - pending.startedNs;
-  return SHARDRT_OK;
-}
+  static bool complete(shardrt_context &ctx, const SitePlan &plan,
+                       const shardrt_context::Pending &pending, void *dst,
+                       const void *fill, int64_t &lastPost) {
+    Device &device = *ctx.device;
+    const Ticket &ticket = pending.ticket;
+    Shown &shown = *pending.shown;
+    for (const BoxCopy &copy : plan.own)
+      if (!device.copy(copy, shown.data, dst))
+        return failOfDevice(ctx, ticket.call.site);
+    for (const BoxCopy &copy : plan.fills)
+      if (!device.fill(copy, dst, fill, plan.elementBytes))
+        return failOfDevice(ctx, ticket.call.site);
+    for (const SitePlan::Source &source : plan.sources) {
+      const std::byte *data = nullptr;
+      if (!open(ctx, ticket, source.peer, data))
+        return false;
+      lastPost = std::max(lastPost, ctx.comm->postedAt(ticket, source.peer));
+      for (const BoxCopy &copy : source.copies)
+        if (!device.copy(copy, data, dst))
+          return failOfDevice(ctx, ticket.call.site);
+      if (!close(ctx, ticket, {&source.peer, 1}))
+        return false;
+    }
+    return finish(ctx, ticket, plan.readers, shown);
+  }
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Reductions
@@ -335,13 +286,10 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
 }
 
 const Collectives &shardrt::directCollectives() {
-  static const Collectives table = {runExchangeDirect,
-                                    startExchangeDirect,
-                                    waitExchangeDirect,
-                                    runAllReduceDirect,
-                                    runReduceScatterDirect,
-                                    stagedCollectives.planRows,
-                                    stagedCollectives.gatherRows,
-                                    stagedCollectives.scatterRows};
+  static const Collectives table = {
+      ExchangeSteps<DirectWay>::run,  ExchangeSteps<DirectWay>::start,
+      ExchangeSteps<DirectWay>::wait, runAllReduceDirect,
+      runReduceScatterDirect,         stagedCollectives.planRows,
+      stagedCollectives.gatherRows,   stagedCollectives.scatterRows};
   return table;
 }

@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Collectives/Collectives.h"
-#include "Core/Clock.h"
-#include <algorithm>
+#include "Collectives/ExchangeSteps.h"
 #include <functional>
 
 using namespace shardrt;
@@ -125,99 +123,64 @@ bool shardrt::takePending(shardrt_context &ctx, int64_t token,
   return true;
 }
 
-/// Fills `dst` and waits for the readers of `src`. `lastPost`, if not null, is
-/// set to when the last of the ranks that it reads from had posted.
-static bool complete(shardrt_context &ctx, const SitePlan &plan,
-                     const Ticket &ticket, const std::byte *src, std::byte *dst,
-                     const void *fill, int64_t *lastPost = nullptr) {
-  Comm &comm = *ctx.comm;
-  for (const BoxCopy &copy : plan.own)
-    runCopy(copy, src, dst);
-  for (const BoxCopy &copy : plan.fills)
-    runFill(copy, dst, fill, plan.elementBytes);
+namespace {
+/// Ranks that read one another's memory.
+struct HostWay {
+  static constexpr auto checkBuffers = shardrt::checkBuffers;
+  static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                   shardrt_context::Pending &pending) {
+    return ctx.comm->post({site, 0}, pending.src, plan.readers, pending.ticket);
+  }
+  static bool complete(shardrt_context &ctx, const SitePlan &plan,
+                       const shardrt_context::Pending &pending, void *to,
+                       const void *fill, int64_t &lastPost) {
+    Comm &comm = *ctx.comm;
+    const Ticket &ticket = pending.ticket;
+    auto *src = static_cast<const std::byte *>(pending.src);
+    auto *dst = static_cast<std::byte *>(to);
+    for (const BoxCopy &copy : plan.own)
+      runCopy(copy, src, dst);
+    for (const BoxCopy &copy : plan.fills)
+      runFill(copy, dst, fill, plan.elementBytes);
 
-  auto receive = [&](const SitePlan::Source &source) {
-    const std::byte *data = nullptr;
-    if (!comm.open(ticket, source.peer, data))
-      return false;
-    if (lastPost)
-      *lastPost = std::max(*lastPost, comm.postedAt(ticket, source.peer));
-    for (const BoxCopy &copy : source.copies)
-      runCopy(copy, data, dst);
-    comm.close(ticket, source.peer);
-    return true;
-  };
-  // Two rounds: who is there already, then who is late. 64 sources are tracked;
-  // those beyond are read in the second round.
-  uint64_t done = 0;
-  for (size_t i = 0; i < plan.sources.size() && i < 64; ++i)
-    if (comm.ready(ticket, plan.sources[i].peer)) {
-      if (!receive(plan.sources[i]))
+    auto receive = [&](const SitePlan::Source &source) {
+      const std::byte *data = nullptr;
+      if (!comm.open(ticket, source.peer, data))
         return false;
-      done |= uint64_t(1) << i;
-    }
-  for (size_t i = 0; i < plan.sources.size(); ++i)
-    if ((i >= 64 || !(done >> i & 1)) && !receive(plan.sources[i]))
-      return false;
-  return comm.finish(ticket, plan.readers);
-}
+      lastPost = std::max(lastPost, comm.postedAt(ticket, source.peer));
+      for (const BoxCopy &copy : source.copies)
+        runCopy(copy, data, dst);
+      comm.close(ticket, source.peer);
+      return true;
+    };
+    // Two rounds: who is there already, then who is late. 64 sources are
+    // tracked; those beyond are read in the second round.
+    uint64_t done = 0;
+    for (size_t i = 0; i < plan.sources.size() && i < 64; ++i)
+      if (comm.ready(ticket, plan.sources[i].peer)) {
+        if (!receive(plan.sources[i]))
+          return false;
+        done |= uint64_t(1) << i;
+      }
+    for (size_t i = 0; i < plan.sources.size(); ++i)
+      if ((i >= 64 || !(done >> i & 1)) && !receive(plan.sources[i]))
+        return false;
+    return comm.finish(ticket, plan.readers);
+  }
+};
+} // namespace
 
 int shardrt::runExchange(shardrt_context &ctx, int64_t site, const void *src,
                          void *dst, const void *fill) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan ||
-      !checkBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
-                    plan->inPlace) ||
-      !checkPlace(ctx, site, *plan, src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan->bytesReceived;
-  Ticket ticket;
-  if (!ctx.comm->post({site, 0}, src, plan->readers, ticket) ||
-      !complete(ctx, *plan, ticket, static_cast<const std::byte *>(src),
-                static_cast<std::byte *>(dst), fill))
-    return ctx.comm->status();
-  return SHARDRT_OK;
+  return ExchangeSteps<HostWay>::run(ctx, site, src, dst, fill);
 }
 
 int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
                                const void *src) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan || !checkBuffers(ctx, site, src, plan->srcBytes, nullptr, 0, false))
-    return 0;
-  int64_t token = findPending(ctx, site);
-  if (token == 0)
-    return 0;
-  shardrt_context::Pending &pending = ctx.pending[token - 1];
-  SiteTimer timer(ctx, site);
-  timer.executions = 0;
-  if (!ctx.comm->post({site, 0}, src, plan->readers, pending.ticket))
-    return 0;
-  pending.src = src;
-  pending.used = true;
-  pending.startedNs = nowNs();
-  return token;
+  return ExchangeSteps<HostWay>::start(ctx, site, src);
 }
 
 int shardrt::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
                           const void *fill) {
-  shardrt_context::Pending pending;
-  if (!takePending(ctx, token, pending))
-    return ctx.comm->status();
-  int64_t site = pending.ticket.call.site;
-  const SitePlan &plan = ctx.plans[site];
-  if (!checkBuffers(ctx, site, pending.src, plan.srcBytes, dst, plan.dstBytes,
-                    plan.inPlace) ||
-      !checkPlace(ctx, site, plan, pending.src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan.bytesReceived;
-  int64_t came = nowNs(), lastPost = pending.startedNs;
-  if (!complete(ctx, plan, pending.ticket,
-                static_cast<const std::byte *>(pending.src),
-                static_cast<std::byte *>(dst), fill, &lastPost))
-    return ctx.comm->status();
-  // Without the work in between it would have waited that long.
-  ctx.stats[site].overlap_ns += std::min(lastPost, came) - pending.startedNs;
-  return SHARDRT_OK;
+  return ExchangeSteps<HostWay>::wait(ctx, token, dst, fill);
 }

@@ -13,11 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Collectives/Collectives.h"
+#include "Collectives/ExchangeSteps.h"
 #include "Collectives/Reduce.h"
 #include "Collectives/Scratch.h"
 #include "Comm/Nccl/NcclRank.h"
-#include "Core/Clock.h"
 #include <algorithm>
 
 using namespace shardrt;
@@ -108,81 +107,40 @@ static std::vector<int64_t> sourcesOf(const SitePlan &plan) {
   return sources;
 }
 
-static bool complete(shardrt_context &ctx, int64_t site, const Ticket &ticket,
-                     const void *src, void *dst, const void *fill) {
-  const SitePlan &plan = ctx.plans[site];
-  NcclRank &rank = *ctx.nccl;
-  if (!meet(ctx, ticket, sourcesOf(plan), plan.readers))
-    return false;
-  if (const NcclSitePlan &mine = rank.plan(ctx, site); mine.isEven) {
-    nccl::CommHandle comm = rank.of(mine.group);
-    return rank.call(ctx, site, comm, [&] {
-      return rank.functions().allGather(
-          src, dst, static_cast<size_t>(plan.srcBytes), nccl::Uint8, comm,
-          ctx.device->stream());
-    });
+namespace {
+struct NcclWay {
+  static constexpr auto checkBuffers = checkDeviceBuffers;
+  static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                   shardrt_context::Pending &pending) {
+    return ctx.comm->post({site, 0}, nullptr, plan.readers, pending.ticket);
   }
-  for (const BoxCopy &copy : plan.own)
-    if (!ctx.device->copy(copy, src, dst))
-      return failOfDevice(ctx, site);
-  for (const BoxCopy &copy : plan.fills)
-    if (!ctx.device->fill(copy, dst, fill, plan.elementBytes))
-      return failOfDevice(ctx, site);
-  return exchangeMessages(ctx, site, src, static_cast<std::byte *>(dst));
-}
-
-static int runExchangeNccl(shardrt_context &ctx, int64_t site, const void *src,
-                           void *dst, const void *fill) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan ||
-      !checkDeviceBuffers(ctx, site, src, plan->srcBytes, dst, plan->dstBytes,
-                          plan->inPlace) ||
-      !checkPlace(ctx, site, *plan, src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan->bytesReceived;
-  Ticket ticket;
-  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, ticket) ||
-      !complete(ctx, site, ticket, src, dst, fill))
-    return ctx.comm->status();
-  return SHARDRT_OK;
-}
-
-static int64_t startExchangeNccl(shardrt_context &ctx, int64_t site,
-                                 const void *src) {
-  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
-  if (!plan || !checkDeviceBuffers(ctx, site, src, plan->srcBytes, nullptr, 0,
-                                   /*inPlace=*/false))
-    return 0;
-  int64_t token = findPending(ctx, site);
-  if (token == 0)
-    return 0;
-  shardrt_context::Pending &pending = ctx.pending[token - 1];
-  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, pending.ticket))
-    return 0;
-  pending.src = src;
-  pending.used = true;
-  pending.startedNs = nowNs();
-  return token;
-}
-
-static int waitExchangeNccl(shardrt_context &ctx, int64_t token, void *dst,
-                            const void *fill) {
-  shardrt_context::Pending pending;
-  if (!takePending(ctx, token, pending))
-    return ctx.comm->status();
-  int64_t site = pending.ticket.call.site;
-  const SitePlan &plan = ctx.plans[site];
-  if (!checkDeviceBuffers(ctx, site, pending.src, plan.srcBytes, dst,
-                          plan.dstBytes, plan.inPlace) ||
-      !checkPlace(ctx, site, plan, pending.src, dst))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan.bytesReceived;
-  return complete(ctx, site, pending.ticket, pending.src, dst, fill)
-             ? SHARDRT_OK
-             : ctx.comm->status();
-}
+  /// Nothing is under way before: `lastPost` stays.
+  static bool complete(shardrt_context &ctx, const SitePlan &plan,
+                       const shardrt_context::Pending &pending, void *dst,
+                       const void *fill, int64_t &) {
+    NcclRank &rank = *ctx.nccl;
+    int64_t site = pending.ticket.call.site;
+    const void *src = pending.src;
+    if (!meet(ctx, pending.ticket, sourcesOf(plan), plan.readers))
+      return false;
+    if (const NcclSitePlan &mine = rank.plan(ctx, site); mine.isEven) {
+      nccl::CommHandle comm = rank.of(mine.group);
+      return rank.call(ctx, site, comm, [&] {
+        return rank.functions().allGather(
+            src, dst, static_cast<size_t>(plan.srcBytes), nccl::Uint8, comm,
+            ctx.device->stream());
+      });
+    }
+    for (const BoxCopy &copy : plan.own)
+      if (!ctx.device->copy(copy, src, dst))
+        return failOfDevice(ctx, site);
+    for (const BoxCopy &copy : plan.fills)
+      if (!ctx.device->fill(copy, dst, fill, plan.elementBytes))
+        return failOfDevice(ctx, site);
+    return exchangeMessages(ctx, site, src, static_cast<std::byte *>(dst));
+  }
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Reductions
@@ -270,13 +228,10 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
 }
 
 const Collectives &shardrt::ncclCollectives() {
-  static const Collectives table = {runExchangeNccl,
-                                    startExchangeNccl,
-                                    waitExchangeNccl,
-                                    runAllReduceNccl,
-                                    runReduceScatterNccl,
-                                    stagedCollectives.planRows,
-                                    stagedCollectives.gatherRows,
-                                    stagedCollectives.scatterRows};
+  static const Collectives table = {
+      ExchangeSteps<NcclWay>::run,  ExchangeSteps<NcclWay>::start,
+      ExchangeSteps<NcclWay>::wait, runAllReduceNccl,
+      runReduceScatterNccl,         stagedCollectives.planRows,
+      stagedCollectives.gatherRows, stagedCollectives.scatterRows};
   return table;
 }
