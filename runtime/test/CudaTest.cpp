@@ -7,19 +7,10 @@
 #include <string>
 #include <vector>
 
+using namespace shardrt;
+using namespace shardrt::test;
+
 namespace {
-/// A variable of the environment for a while.
-class Setting {
-public:
-  Setting(const char *name, const char *value) : name(name) {
-    setenv(name, value, 1);
-  }
-  ~Setting() { unsetenv(name); }
-
-private:
-  const char *name;
-};
-
 class Cuda : public testing::Test {
 protected:
   static void SetUpTestSuite() {
@@ -144,8 +135,6 @@ TEST_F(Cuda, AFaultNamesTheKernelAndItsLine) {
 // From device to device
 //===----------------------------------------------------------------------===//
 
-using namespace shardrt;
-using namespace shardrt::test;
 
 /// arguments: destination, number of elements, value of the first.
 void writeKernel(unsigned, unsigned, const int64_t *arguments) {

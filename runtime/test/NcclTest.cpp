@@ -17,18 +17,6 @@ using namespace shardrt;
 using namespace shardrt::test;
 
 namespace {
-/// A variable of the environment for a while.
-class Setting {
-public:
-  Setting(const char *name, const char *value) : name(name) {
-    setenv(name, value, 1);
-  }
-  ~Setting() { unsetenv(name); }
-
-private:
-  const char *name;
-};
-
 /// The stand-in, as NCCL's users see it.
 class FakeNccl : public testing::Test {
 protected:

@@ -19,6 +19,18 @@
 
 namespace shardrt::test {
 
+/// A variable of the environment for a while.
+class Setting {
+public:
+  Setting(const char *name, const char *value) : name(name) {
+    setenv(name, value, 1);
+  }
+  ~Setting() { unsetenv(name); }
+
+private:
+  const char *name;
+};
+
 using RankFunction = std::function<int(shardrt_context *)>;
 
 /// The function travels to shardc_main as the first input of each rank.
