@@ -150,6 +150,27 @@ SHARDRT_EXPORT int shardrt_launch(shardrt_context *ctx, int64_t kernel,
 SHARDRT_EXPORT int shardrt_read(shardrt_context *ctx, const void *device,
                                 void *host, int64_t bytes);
 
+/** Calls a function of the process that runs the program (shardrt_host_fn), which
+ * fills the results. `words`: whether this rank calls (else nothing happens), the function's index, 1 if
+ * the call is ordered, the number of operands, of results; then for each buffer its address,
+ * code of element type (ElementType.h), number of dims, and dims. `location` is the call's
+ * source line, or "". Where the world has no such function, calls without results do nothing,
+ * and others fail the step with SHARDRT_UNSUPPORTED. */
+SHARDRT_EXPORT int shardrt_call_host(shardrt_context *ctx, const int64_t *words,
+                                     const char *location);
+
+/** One part of a loop whose iterations are independent. */
+typedef void (*shardrt_part_fn)(const void *env, int64_t part);
+/** Calls part(env, 0) ... part(env, parts - 1), each once and at the same time, on
+ * this rank's threads: the calling one and others, which are started when they are
+ * first needed and kept. One after another where the system gives none. */
+SHARDRT_EXPORT void shardrt_share(shardrt_context *ctx, shardrt_part_fn part,
+                                  const void *env, int64_t parts);
+
+/** What a program compiled for traces says before each kernel: its number among
+ * shardc_traced_kernels; and -1 behind it. */
+SHARDRT_EXPORT void shardrt_mark(shardrt_context *ctx, int64_t kernel);
+
 /** Makes this rank and, through it, the whole step fail with `code` (not 0) and
  * `message` (copied; NULL for none). Returns `code`. */
 SHARDRT_EXPORT int shardrt_fail(shardrt_context *ctx, int code,
@@ -215,6 +236,17 @@ SHARDRT_EXPORT int shardrt_program_site_info(const shardrt_program *program,
                                              int64_t site,
                                              shardrt_site_info *info);
 
+/** The number of kernels that a trace can name: those of a program for devices, and
+ * of one that was compiled for traces. */
+SHARDRT_EXPORT int64_t
+shardrt_program_num_kernels(const shardrt_program *program);
+/** Name and source location ("" where not known) of kernel number `kernel`;
+ * SHARDRT_USAGE if there is none. Valid as long as the program. */
+SHARDRT_EXPORT int shardrt_program_kernel_info(const shardrt_program *program,
+                                               int64_t kernel,
+                                               const char **name,
+                                               const char **location);
+
 /* Worlds: the ranks that run a program -------------------------------------*/
 
 /** How the buffers of a program with kernels go from rank to rank. Without
@@ -225,6 +257,33 @@ enum shardrt_transport {
   SHARDRT_TRANSPORT_DIRECT = 2, /**< out of one device's memory into another's */
   SHARDRT_TRANSPORT_NCCL = 3    /**< over NCCL, opened at run time */
 };
+
+/** A dense row-major array in host memory. */
+typedef struct shardrt_host_buffer {
+  void *data;
+  const char *element_type; /**< "f32" */
+  int64_t num_dims;
+  const int64_t *dims;
+  int64_t bytes;
+} shardrt_host_buffer;
+
+/** One call of the program's: `pure_callback` of JAX, for instance. */
+typedef struct shardrt_host_call {
+  int64_t rank;
+  int64_t index;        /**< of the function, as the program numbers them */
+  int ordered;          /**< 1: one of a sequence whose order is kept */
+  const char *location; /**< source line, or "" */
+  int64_t num_operands;
+  const shardrt_host_buffer *operands; /**< not to be changed */
+  int64_t num_results;
+  const shardrt_host_buffer *results;  /**< to be filled */
+} shardrt_host_call;
+
+/** What the process offers to its programs. Called by the thread of a rank, by those of several at a
+ * time where shard_map made the calls; other ranks wait for as long as it takes. Returns 0, or a status, and writes why to `message` (NUL-terminated,
+ * within `message_size` bytes): the step then fails on all ranks. */
+typedef int (*shardrt_host_fn)(void *user, const shardrt_host_call *call,
+                               char *message, size_t message_size);
 
 /** Set `size` to sizeof(shardrt_world_options) and the rest to 0 for the
  * defaults. */
@@ -246,6 +305,9 @@ typedef struct shardrt_world_options {
   uint64_t kernel_seed;
   int transport; /**< a shardrt_transport */
   int no_graphs; /**< 1: never replay a step's work from a recording */
+  int trace;     /**< 1: note what ranks do, for shardrt_world_trace */
+  shardrt_host_fn host; /**< what calls of the host are made of; NULL: none */
+  void *host_user;      /**< handed to it */
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */
@@ -307,6 +369,46 @@ SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
  * no such rank. Not during a run. */
 SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
                                                 int64_t rank);
+
+/** What an event of a trace is. */
+enum shardrt_trace_kind {
+  SHARDRT_TRACE_STEP = 0,   /**< one step of the rank */
+  SHARDRT_TRACE_KERNEL = 1, /**< a kernel; of a device's, its launch */
+  SHARDRT_TRACE_SITE = 2    /**< one execution of a communication site */
+};
+
+/** One event. Times are nanoseconds of one steady clock of this machine, the same
+ * for all ranks. */
+typedef struct shardrt_trace_event {
+  int32_t kind; /**< a shardrt_trace_kind */
+  int32_t step; /**< from 0, since the statistics were reset */
+  int64_t id;   /**< of the kernel or the site; of a step its number */
+  int64_t begin_ns, end_ns; /**< of a site: of the call that completes it */
+  /* Of a site; numbers are those that its statistics are the sums of. */
+  int64_t posted_ns;  /**< when its source was shown to the others: begin_ns where
+                           nothing was done in between */
+  int64_t post_ns;    /**< how long the call took that showed it, if that is
+                           another one: total_ns is this and end_ns - begin_ns */
+  int64_t wait_ns;    /**< as of shardrt_site_stats */
+  int64_t overlap_ns; /**< as of shardrt_site_stats */
+  int64_t bytes;      /**< that came from other ranks */
+} shardrt_trace_event;
+
+/** Sets `*events` to what `rank` did since the statistics were reset, in the order
+ * in which it ended, and `*dropped` (may be NULL) to the number of events beyond
+ * the most that are kept. Returns how many there are; -1 if there is no such rank
+ * or no trace. Valid until the next run. */
+SHARDRT_EXPORT int64_t shardrt_world_trace(const shardrt_world *world,
+                                           int64_t rank,
+                                           const shardrt_trace_event **events,
+                                           int64_t *dropped);
+/** Writes the ranks that `rank` reads from at `site` to `peers`, `capacity` of them
+ * at most (none for sites about rows, which differ from step to step). Returns
+ * how many there are; -1 if there is no such rank or site. */
+SHARDRT_EXPORT int64_t shardrt_world_site_peers(const shardrt_world *world,
+                                                int64_t rank, int64_t site,
+                                                int64_t *peers,
+                                                int64_t capacity);
 
 /** The runtime's version, "0.1.0". */
 SHARDRT_EXPORT const char *shardrt_version(void);

@@ -89,6 +89,10 @@ public:
   /// What is counted when the execution ends.
   int64_t executions = 1;
   int64_t bytesReceived = 0;
+  int64_t overlapNs = 0;
+  /// The exchange that this call begins, or the one that it completes.
+  shardrt_context::Pending *begins = nullptr;
+  const shardrt_context::Pending *completes = nullptr;
 
 private:
   shardrt_context &ctx;

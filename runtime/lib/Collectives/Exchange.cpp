@@ -27,8 +27,35 @@ SiteTimer::~SiteTimer() {
   shardrt_site_stats &stats = ctx.stats[site];
   stats.count += executions;
   stats.bytes_received += bytesReceived;
-  stats.total_ns += nowNs() - startNs;
-  stats.wait_ns += ctx.comm->waited() - waitedBefore;
+  int64_t now = nowNs(), waited = ctx.comm->waited() - waitedBefore;
+  stats.total_ns += now - startNs;
+  stats.wait_ns += waited;
+  stats.overlap_ns += overlapNs;
+  if (begins) {
+    begins->postedNs = startNs;
+    begins->postNs = now - startNs;
+    begins->postWaitNs = waited;
+  }
+  if (!ctx.trace || executions == 0)
+    return;
+  shardrt_trace_event event = {};
+  event.kind = SHARDRT_TRACE_SITE;
+  event.id = site;
+  event.begin_ns = event.posted_ns = startNs;
+  event.end_ns = now;
+  event.wait_ns = waited;
+  if (completes) {
+    event.posted_ns = completes->postedNs;
+    event.post_ns = completes->postNs;
+    event.wait_ns += completes->postWaitNs;
+  }
+  event.overlap_ns = overlapNs;
+  event.bytes = bytesReceived;
+  try {
+    ctx.trace->add(event);
+  } catch (...) {
+    ++ctx.trace->dropped;
+  }
 }
 
 const SitePlan *shardrt::findPlan(shardrt_context &ctx, int64_t site,

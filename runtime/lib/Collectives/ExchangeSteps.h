@@ -49,6 +49,7 @@ template <typename Way> struct ExchangeSteps {
     Pending &pending = ctx.pending[token - 1];
     SiteTimer timer(ctx, site);
     timer.executions = 0;
+    timer.begins = &pending;
     pending.src = src;
     if (!Way::post(ctx, site, *plan, pending))
       return 0;
@@ -68,11 +69,12 @@ template <typename Way> struct ExchangeSteps {
       return ctx.comm->status();
     SiteTimer timer(ctx, site);
     timer.bytesReceived = plan.bytesReceived;
+    timer.completes = &pending;
     int64_t came = nowNs(), lastPost = pending.startedNs;
     if (!Way::complete(ctx, plan, pending, dst, fill, lastPost))
       return ctx.comm->status();
     // Without the work in between it would have waited that long.
-    ctx.stats[site].overlap_ns += std::min(lastPost, came) - pending.startedNs;
+    timer.overlapNs = std::min(lastPost, came) - pending.startedNs;
     return SHARDRT_OK;
   }
 

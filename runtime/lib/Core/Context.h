@@ -6,7 +6,9 @@
 #include "Collectives/RowPlan.h"
 #include "Comm/Comm.h"
 #include "Comm/Nccl/NcclRank.h"
+#include "Core/Pool.h"
 #include "Core/Program.h"
+#include "Core/Trace.h"
 #include "Device/Cpu/Memory.h"
 #include "Device/Device.h"
 #include "shardrt/shardrt.h"
@@ -32,6 +34,9 @@ struct shardrt_context {
     void *staged = nullptr; ///< the host's copy of a device's buffer
     Shown *shown = nullptr; ///< what peers of a device read
     int64_t startedNs = 0; ///< when the start returned
+    int64_t postedNs = 0;  ///< when the start was called
+    int64_t postNs = 0;    ///< how long it took
+    int64_t postWaitNs = 0; ///< … of which it waited
     bool used = false;
   };
   static constexpr int64_t maxPending = 8;
@@ -51,6 +56,8 @@ struct shardrt_context {
   std::array<Pending, maxPending> pending;
   std::array<Shown, readsMark> shown; ///< by mark
   shardrt::Memory memory;
+  std::unique_ptr<shardrt::Pool> pool;   ///< its threads
+  std::unique_ptr<shardrt::Trace> trace; ///< none unless asked for
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;

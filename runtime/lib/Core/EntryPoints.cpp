@@ -236,10 +236,13 @@ int shardrt_launch(shardrt_context *ctx, int64_t kernel, int64_t gridX,
                                           std::to_string(code.kernels.size()));
     if (gridX <= 0 || gridY <= 0 || gridZ <= 0)
       return SHARDRT_OK;
-    if (ctx->device->launch(kernel, {gridX, gridY, gridZ},
-                            static_cast<const int64_t *>(arguments), count))
-      return SHARDRT_OK;
-    return failOfDevice(ctx);
+    int64_t began = ctx->trace ? nowNs() : 0;
+    if (!ctx->device->launch(kernel, {gridX, gridY, gridZ},
+                             static_cast<const int64_t *>(arguments), count))
+      return failOfDevice(ctx);
+    if (ctx->trace)
+      ctx->trace->addKernel(kernel, began, nowNs());
+    return SHARDRT_OK;
   });
 }
 
@@ -252,6 +255,19 @@ int shardrt_read(shardrt_context *ctx, const void *device, void *host,
       return SHARDRT_OK;
     return failOfDevice(ctx);
   });
+}
+
+void shardrt_share(shardrt_context *ctx, shardrt_part_fn part, const void *env,
+                   int64_t parts) {
+  ctx->pool->run(part, env, parts);
+}
+
+void shardrt_mark(shardrt_context *ctx, int64_t kernel) {
+  if (ctx->trace)
+    guarded(ctx, 0, [&] {
+      ctx->trace->mark(kernel);
+      return 0;
+    });
 }
 
 int shardrt_fail(shardrt_context *ctx, int code, const char *message) {

@@ -136,6 +136,26 @@ static std::string readKernels(Program &program) {
   return {};
 }
 
+/// Reads the names of the kernels that a program compiled for traces marks.
+static std::string readMarked(Program &program) {
+  auto symbol = [&](const char *name) {
+    return dlsym(program.library.get(), name);
+  };
+  auto *count =
+      static_cast<const int64_t *>(symbol("shardc_traced_kernels_length"));
+  auto *names = static_cast<const char *>(symbol("shardc_traced_kernels"));
+  if (!count)
+    return {};
+  if (!names || *count < 0 || *count > (int64_t(1) << 24))
+    return "its table of traced kernels makes no sense";
+  for (int64_t i = 0; i < *count; ++i) {
+    const char *location = names + std::strlen(names) + 1;
+    program.marked.push_back({names, location});
+    names = location + std::strlen(location) + 1;
+  }
+  return {};
+}
+
 /// Runs `body`, which may throw, behind the C ABI.
 template <typename Body>
 static int guarded(char *error, size_t errorSize, Body body) {
@@ -228,6 +248,8 @@ int shardrt_program_load(const char *path, shardrt_program **program,
                    {strings, static_cast<size_t>(*stringsLength)});
     if (why.empty())
       why = readKernels(*loaded);
+    if (why.empty())
+      why = readMarked(*loaded);
     if (!why.empty())
       return refuse(SHARDRT_ARTIFACT, why);
     *program = new shardrt_program{std::move(loaded)};
@@ -280,6 +302,28 @@ int shardrt_program_site_info(const shardrt_program *program, int64_t site,
            reductionName(from.reduction).data(),
            from.name.c_str(),
            from.location.c_str()};
+  return SHARDRT_OK;
+}
+
+int64_t shardrt_program_num_kernels(const shardrt_program *program) {
+  const Program &loaded = *program->program;
+  return static_cast<int64_t>(loaded.device ? loaded.device->kernels.size()
+                                            : loaded.marked.size());
+}
+
+int shardrt_program_kernel_info(const shardrt_program *program, int64_t kernel,
+                                const char **name, const char **location) {
+  const Program &loaded = *program->program;
+  if (!name || !location || kernel < 0 ||
+      kernel >= shardrt_program_num_kernels(program))
+    return SHARDRT_USAGE;
+  if (loaded.device) {
+    *name = loaded.device->kernels[kernel].name;
+    *location = loaded.device->kernels[kernel].location;
+  } else {
+    *name = loaded.marked[kernel].name;
+    *location = loaded.marked[kernel].location;
+  }
   return SHARDRT_OK;
 }
 

@@ -23,6 +23,11 @@ struct Program {
   std::string metadata;
   std::unique_ptr<DeviceCode> device; ///< none for a program of the host
   std::vector<std::string> siteAxes; ///< "x,y" for each site
+  /// Kernels that its code marks.
+  struct Marked {
+    const char *name, *location;
+  };
+  std::vector<Marked> marked;
 
   /// `halo_exchange #3`, or, in full, with axes, name and location.
   std::string describe(int64_t site, bool full) const;

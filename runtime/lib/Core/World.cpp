@@ -8,14 +8,12 @@
 #include "Core/World.h"
 #include "Collectives/Collectives.h"
 #include "Core/Clock.h"
+#include "Core/Cores.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <system_error>
-#ifdef __linux__
-#include <sched.h>
-#endif
 
 using namespace shardrt;
 
@@ -45,6 +43,9 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
                                options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
     }
+    ctx->pool = std::make_unique<Pool>(rank, ranks, options.pin);
+    if (options.trace)
+      ctx->trace = std::make_unique<Trace>();
     contexts.push_back(std::move(ctx));
   }
   if (!pickCollectives())
@@ -163,33 +164,6 @@ bool World::pickCollectives() {
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-/// Moves the calling thread to the `index`-th core that this process may use,
-/// and, unless `bind`, lets it go again: threads wake up on the core of the one
-/// that woke them, and those that wait for each other there look busy enough
-/// for the system to leave them.
-static void moveToCore([[maybe_unused]] int64_t index,
-                       [[maybe_unused]] bool bind) {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-    return;
-  int64_t cores = CPU_COUNT(&allowed), at = 0;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &allowed) || at++ != index % cores)
-      continue;
-    if (!bind && sched_getcpu() == core)
-      return;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof(one), &one);
-    if (!bind)
-      sched_setaffinity(0, sizeof(allowed), &allowed);
-    return;
-  }
-#endif
-}
-
 void World::serve(int64_t rank) {
   if (options.pin)
     moveToCore(rank, /*bind=*/true);
@@ -208,7 +182,7 @@ void World::serve(int64_t rank) {
       outputs = job.outputs ? job.outputs[rank] : nullptr;
     }
     if (!options.pin)
-      moveToCore(rank, /*bind=*/false);
+      moveToCore(rank * contexts[rank]->pool->width(), /*bind=*/false);
     runSteps(*contexts[rank], inputs, outputs);
     std::lock_guard lock(mutex);
     back[rank] = 1;
@@ -236,6 +210,7 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
     if (ctx.deviceMemory)
       ctx.deviceMemory->beginStep(step == 0, step == repeat - 1);
     comm.enterStep();
+    int64_t began = ctx.trace ? nowNs() : 0;
     // The first step uploads, the last downloads; those between do the same
     // work. Ranks that meet others do so on the host: their steps are not
     // recorded.
@@ -249,6 +224,8 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
     if (!(isReplay ? replayStep(ctx) : runStep(ctx, inputs, outputs)) ||
         !comm.leaveStep())
       return;
+    if (ctx.trace)
+      ctx.trace->endStep(began, nowNs());
     for (size_t i = 0; isRecording && i < ctx.stats.size(); ++i)
       ctx.recordedCounts[i] += ctx.stats[i].count;
     auto last = [&] {
@@ -432,7 +409,9 @@ int shardrt_world_create(const shardrt_program *program,
     options.kernelSchedule = asked.kernel_schedule;
     options.kernelSeed = asked.kernel_seed;
     options.transport = asked.transport;
-    options.record = asked.no_graphs == 0;
+    // A replayed step says nothing of what is in it.
+    options.record = asked.no_graphs == 0 && asked.trace == 0;
+    options.trace = asked.trace != 0;
     auto handle = std::make_unique<shardrt_world>();
     handle->world = std::make_shared<World>(program->program, options);
     if (handle->world->status != SHARDRT_OK) {
@@ -518,6 +497,48 @@ int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
 void shardrt_world_reset_stats(shardrt_world *world) {
   for (auto &ctx : world->world->contexts)
     std::fill(ctx->stats.begin(), ctx->stats.end(), shardrt_site_stats{});
+  for (auto &ctx : world->world->contexts)
+    if (ctx->trace)
+      ctx->trace->clear();
+}
+
+int64_t shardrt_world_trace(const shardrt_world *world, int64_t rank,
+                            const shardrt_trace_event **events,
+                            int64_t *dropped) {
+  const auto &contexts = world->world->contexts;
+  if (!events || rank < 0 || rank >= static_cast<int64_t>(contexts.size()) ||
+      !contexts[rank]->trace)
+    return -1;
+  const Trace &trace = *contexts[rank]->trace;
+  *events = trace.events.data();
+  if (dropped)
+    *dropped = trace.dropped;
+  return static_cast<int64_t>(trace.events.size());
+}
+
+int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
+                                 int64_t site, int64_t *peers,
+                                 int64_t capacity) {
+  const auto &contexts = world->world->contexts;
+  if (rank < 0 || rank >= static_cast<int64_t>(contexts.size()) || site < 0 ||
+      site >= static_cast<int64_t>(contexts[rank]->plans.size()))
+    return -1;
+  const SitePlan &plan = contexts[rank]->plans[site];
+  int64_t count = 0;
+  auto add = [&](int64_t peer) {
+    if (peer == rank)
+      return;
+    if (peers && count < capacity)
+      peers[count] = peer;
+    ++count;
+  };
+  for (const SitePlan::Source &source : plan.sources)
+    add(source.peer);
+  for (int64_t peer : plan.group)
+    add(peer);
+  for (int64_t peer : plan.opened)
+    add(peer);
+  return count;
 }
 
 int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {

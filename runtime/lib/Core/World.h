@@ -28,6 +28,7 @@ public:
     uint64_t kernelSeed = 0;
     int transport = SHARDRT_TRANSPORT_AUTO;
     bool record = true;
+    bool trace = false;
   };
   World(std::shared_ptr<const Program> program, Options options);
   ~World();
