@@ -301,8 +301,7 @@ static LogicalResult decompose(GetTupleElementOp op) {
   return success();
 }
 
-/// Tokens order side effects, of which none is left; those that loops carry
-/// stay, and are refused.
+/// Tokens order side effects, which the order of ops does as well.
 static void dropUnused(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
@@ -314,18 +313,79 @@ static void dropUnused(ModuleOp module) {
       op->erase();
 }
 
-/// Takes tokens off @main that say in what order it ran its effects, as programs
-/// with ordered prints have them: the prints are left out by now. A token that
-/// something else reads stays, and is refused.
+static llvm::BitVector areTokens(TypeRange types) {
+  llvm::BitVector tokens(types.size());
+  for (auto [i, type] : llvm::enumerate(types))
+    tokens[i] = isa<TokenType>(type);
+  return tokens;
+}
+
+/// Takes tokens out of what loops carry and branches yield: nobody who could read
+/// them is left but ops of the same kind, and @main's end. Innermost first.
+static void dropCarriedTokens(Operation *op) {
+  llvm::BitVector results = areTokens(op->getResultTypes());
+  if (results.none())
+    return;
+  OpBuilder builder(op);
+  // Whatever still reads one is refused for it.
+  Value token;
+  for (unsigned i : results.set_bits())
+    if (!op->getResult(i).use_empty()) {
+      if (!token)
+        token = CreateTokenOp::create(builder, op->getLoc());
+      op->getResult(i).replaceAllUsesWith(token);
+    }
+  bool isLoop = isa<WhileOp>(op);
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      if (isLoop)
+        for (BlockArgument argument : block.getArguments())
+          if (isa<TokenType>(argument.getType()) && !argument.use_empty()) {
+            OpBuilder inside = OpBuilder::atBlockBegin(&block);
+            argument.replaceAllUsesWith(
+                CreateTokenOp::create(inside, op->getLoc()).getResult());
+          }
+      if (isLoop)
+        block.eraseArguments(areTokens(block.getArgumentTypes()));
+      block.getTerminator()->eraseOperands(
+          areTokens(block.getTerminator()->getOperandTypes()));
+    }
+  if (isLoop)
+    op->eraseOperands(areTokens(op->getOperandTypes()));
+  SmallVector<Type> types;
+  for (Type type : op->getResultTypes())
+    if (!isa<TokenType>(type))
+      types.push_back(type);
+  OperationState state(op->getLoc(), op->getName(), op->getOperands(), types);
+  state.attributes = op->getDiscardableAttrDictionary();
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  // One sharding a result.
+  if (auto shardings = dyn_cast_or_null<sdy::TensorShardingPerValueAttr>(
+          state.attributes.get("sdy.sharding"));
+      shardings && shardings.getShardings().size() == op->getNumResults()) {
+    SmallVector<sdy::TensorShardingAttr> kept;
+    for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
+      if (!results[i])
+        kept.push_back(sharding);
+    state.attributes.set("sdy.sharding", sdy::TensorShardingPerValueAttr::get(
+                                             op->getContext(), kept));
+  }
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  Operation *without = builder.create(state);
+  unsigned next = 0;
+  for (Value result : op->getResults())
+    if (!isa<TokenType>(result.getType()))
+      result.replaceAllUsesWith(without->getResult(next++));
+  op->erase();
+}
+
+/// Takes tokens off @main that say in what order it runs its effects, as programs
+/// with ordered callbacks have them. A token that something else reads stays, and
+/// is refused.
 static void dropTokens(func::FuncOp main) {
   if (!main || main.isExternal() || !main.getBody().hasOneBlock())
     return;
-  auto areTokens = [](TypeRange types) {
-    llvm::BitVector tokens(types.size());
-    for (auto [i, type] : llvm::enumerate(types))
-      tokens[i] = isa<TokenType>(type);
-    return tokens;
-  };
   Block &body = main.getBody().front();
   Operation *end = body.getTerminator();
   llvm::BitVector results = areTokens(end->getOperandTypes());
@@ -385,8 +445,17 @@ struct DecomposeOpsPass final
       if (failed(result))
         return signalPassFailure();
     }
+    ops.clear();
+    getOperation().walk([&](Operation *op) {
+      if (isa<WhileOp, CaseOp, IfOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      dropCarriedTokens(op);
     dropTokens(getOperation().lookupSymbol<func::FuncOp>("main"));
     dropUnused(getOperation());
+    // What those that went read.
+    dropTokens(getOperation().lookupSymbol<func::FuncOp>("main"));
   }
 };
 } // namespace

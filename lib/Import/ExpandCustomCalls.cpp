@@ -169,22 +169,63 @@ static LogicalResult forward(CustomCallOp call) {
   return success();
 }
 
-/// A call of Python in the process that traced the program. One that gives no
-/// values (jax.debug.print) goes, and its tokens with it; others stay, to be refused.
-static LogicalResult dropCallback(CustomCallOp call) {
+/// A call of Python in the process that traced the program: function number
+/// `index` there. Tokens go past it, since calls keep their order. One that gives
+/// no values (jax.debug.print) is left out, unless somebody answers. Older forms
+/// hold addresses of the process in place of a number: they stay, to be refused.
+static LogicalResult expandCallback(CustomCallOp call, bool hostCalls) {
   auto isToken = [](Value value) {
     return isa<stablehlo::TokenType>(value.getType());
   };
-  SmallVector<Value> tokens = llvm::filter_to_vector(call.getInputs(), isToken);
-  if (!llvm::all_of(call.getResults(), isToken) ||
-      tokens.size() < call.getNumResults())
+  auto pick = [](ValueRange values, auto condition) {
+    return SmallVector<Value>(llvm::make_filter_range(values, condition));
+  };
+  SmallVector<Value> tokens = pick(call.getInputs(), isToken),
+                     tokenResults = pick(call.getResults(), isToken);
+  if (tokens.size() < tokenResults.size())
     return success();
-  call.emitWarning("left out: a call of Python that gives no values, as "
-                   "jax.debug.print makes; nothing is printed");
-  for (auto [result, token] : llvm::zip(call.getResults(), tokens))
+  bool givesValues = tokenResults.size() < call.getNumResults();
+  DictionaryAttr config = configOf(call);
+  auto index = config ? config.getAs<IntegerAttr>("index") : IntegerAttr();
+  if (!index && givesValues)
+    return success();
+  if (!givesValues && (!hostCalls || !index))
+    call.emitWarning("left out: a call of Python that gives no values, as "
+                     "jax.debug.print makes; nothing is printed");
+  if (index && (givesValues || hostCalls)) {
+    auto isValue = [&](Value value) { return !isToken(value); };
+    SmallVector<Value> inputs = pick(call.getInputs(), isValue),
+                       results = pick(call.getResults(), isValue);
+    for (Value value : llvm::concat<Value>(inputs, results))
+      if (!isa<RankedTensorType>(value.getType()))
+        return refuse(call) << "has a value of type " << value.getType()
+                            << ", expected ranked tensors and tokens";
+    bool isPartitioned =
+        call.getCallTargetName().contains("_partitioned_") && results.empty();
+    OpBuilder builder(call);
+    auto host = spmd::HostCallOp::create(
+        builder, call.getLoc(), TypeRange(ValueRange(results)),
+        static_cast<uint64_t>(index.getValue().getZExtValue()), inputs,
+        /*has_effect=*/call.getHasSideEffect(), /*ordered=*/!tokens.empty(),
+        /*shards=*/isPartitioned, /*types=*/ArrayAttr(), /*axes=*/ArrayAttr(),
+        /*mesh=*/FlatSymbolRefAttr());
+    for (auto [old, result] : llvm::zip_equal(results, host.getResults()))
+      old.replaceAllUsesWith(result);
+  }
+  for (auto [result, token] : llvm::zip(tokenResults, tokens))
     result.replaceAllUsesWith(token);
   call.erase();
   return success();
+}
+
+static bool isCallback(StringRef target) {
+  return llvm::is_contained({"xla_ffi_python_cpu_callback",
+                             "xla_ffi_python_gpu_callback",
+                             "xla_ffi_partitioned_python_cpu_callback",
+                             "xla_ffi_partitioned_python_gpu_callback",
+                             "xla_python_cpu_callback",
+                             "xla_python_gpu_callback"},
+                            target);
 }
 
 static LogicalResult expandRagged(CustomCallOp call) {
@@ -204,9 +245,6 @@ static const llvm::StringMap<Expand> &registry() {
       {"LayoutConstraint", forward},
       {"mhlo.topk", expandTopK},
       {"ragged_all_to_all", expandRagged},
-      {"xla_ffi_python_cpu_callback", dropCallback},
-      {"xla_ffi_python_gpu_callback", dropCallback},
-      {"xla_python_cpu_callback", dropCallback},
       {"mhlo.acos", expandUnary<chlo::AcosOp>},
       {"mhlo.acosh", expandUnary<chlo::AcoshOp>},
       {"mhlo.asin", expandUnary<chlo::AsinOp>},
@@ -292,7 +330,10 @@ struct ExpandCustomCallsPass final
     SmallVector<CustomCallOp> calls;
     getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
     for (CustomCallOp call : calls)
-      if (isFusedAttention(call.getCallTargetName())) {
+      if (isCallback(call.getCallTargetName())) {
+        if (failed(expandCallback(call, hostCalls)))
+          return signalPassFailure();
+      } else if (isFusedAttention(call.getCallTargetName())) {
         if (failed(expandFusedAttention(call)))
           return signalPassFailure();
       } else if (auto found = registry().find(call.getCallTargetName());

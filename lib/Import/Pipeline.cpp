@@ -10,7 +10,7 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   // Manual regions of older forms are calls between custom calls.
   pm.addPass(createConvertForeignShardingsPass());
   // Custom calls name functions that inlining takes away.
-  pm.addPass(createExpandCustomCallsPass());
+  pm.addPass(createExpandCustomCallsPass({options.hostCalls}));
   // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
   // What follows knows static shapes alone.

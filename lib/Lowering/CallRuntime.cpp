@@ -10,6 +10,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/UserLocation.h"
 #include "shardrt/Sites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -101,6 +102,65 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   case shardrt::SiteKind::RowPlan:
     return op.emitOpError() << "names a plan of rows, which is begun alone";
   }
+  op.erase();
+  return success();
+}
+
+/// `text` as a constant of the program, NUL-terminated.
+static Value textConstant(OpBuilder &builder, Location loc, ModuleOp module, StringRef text) {
+  std::string name = "__shardc_text_" + std::to_string(llvm::range_size(module.getOps<LLVM::GlobalOp>()));
+  std::string value = (text + Twine('\0')).str();
+  OpBuilder atStart(module.getBodyRegion());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), value.size());
+  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                                       builder.getStringAttr(value));
+  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), global.getSymName());
+}
+
+/// Writes down what shardrt_call_host reads: who calls what, and the buffers.
+static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entries) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, loc, number, 64); };
+  MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
+  int64_t count = 1;
+  for (Attribute axis : op.getAxes())
+    count *= mesh.getAxisSize(cast<StringAttr>(axis));
+  SmallVector<int64_t> callers(count, 0);
+  callers.front() = 1;
+  Value calls = LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(callers), op.getAxesAttr(),
+                                 op.getMeshAttr());
+  SmallVector<Value> words{arith::IndexCastOp::create(builder, loc, i64, calls),
+                           word(op.getIndex()),
+                           word(op.getOrdered()),
+                           word(op.getInputs().size()),
+                           word(op.getInits().size())};
+  for (auto [buffer, attr] : llvm::zip_equal(op->getOperands(), op.getTypes())) {
+    auto memref = cast<MemRefType>(buffer.getType());
+    auto whole = cast<RankedTensorType>(cast<TypeAttr>(attr).getValue());
+    std::optional<shardrt::ElementType> element = elementTypeOf(whole.getElementType());
+    if (!element || !isDenseBuffer(memref))
+      return op.emitOpError() << "has a buffer of type " << memref << ", expected a dense one of elements that the runtime knows";
+    words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64, pointerTo(builder, loc, buffer)));
+    words.push_back(word(static_cast<int64_t>(*element)));
+    words.push_back(word(whole.getRank()));
+    for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+      Value size = memref::DimOp::create(builder, loc, buffer, dim);
+      words.push_back(arith::IndexCastOp::create(builder, loc, i64, size));
+    }
+  }
+  // One area for each call, once in a call of the function: never inside a loop.
+  auto function = op->getParentOfType<func::FuncOp>();
+  OpBuilder atStart(&function.getBody().front(), function.getBody().front().begin());
+  Value size = LLVM::ConstantOp::create(atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
+  Value area = LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
+  for (auto [i, value] : llvm::enumerate(words)) {
+    Value slot = LLVM::GEPOp::create(builder, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, value, slot);
+  }
+  Value location = textConstant(builder, loc, op->getParentOfType<ModuleOp>(), userLocation(loc));
+  entries.call(builder, loc, "shardrt_call_host", {context, area, location});
   op.erase();
   return success();
 }
@@ -258,6 +318,8 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
         return lowerRunSite(site, contextValue, entries, table);
       if (auto start = dyn_cast<StartSiteOp>(op))
         return lowerStartSite(start, contextValue, entries, table);
+      if (auto call = dyn_cast<RunHostOp>(op))
+        return lowerRunHost(call, contextValue, entries);
       return success();
     });
     if (walk.wasInterrupted())

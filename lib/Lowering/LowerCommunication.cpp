@@ -21,18 +21,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// The runtime's code of an element type; nullopt if it has none.
-static std::optional<shardrt::ElementType> elementTypeOf(Type type) {
-  std::string spelling;
-  llvm::raw_string_ostream(spelling) << type;
-#define SHARDRT_MATCH(NAME, CODE, SPELLING, BYTES)                             \
-  if (spelling == SPELLING)                                                    \
-    return shardrt::ElementType::NAME;
-  SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_MATCH)
-#undef SHARDRT_MATCH
-  return std::nullopt;
-}
-
 static shardrt::Reduction reductionOf(ReductionKind kind) {
   switch (kind) {
   case ReductionKind::Sum:
@@ -263,6 +251,40 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
   return success();
 }
 
+/// Gives the results of a call destinations. A dim that differs by rank is whole on
+/// the rank that calls, the first along `axes`, and empty on others.
+static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  if (!op.getTypes())
+    return op.emitOpError() << "is not in the local view; run --spmd-partition first";
+  MeshAttr mesh = meshOp.getMesh();
+  ArrayAttr axes = op.getAxesAttr();
+  int64_t count = 1;
+  for (Attribute axis : axes)
+    count *= mesh.getAxisSize(cast<StringAttr>(axis));
+  SmallVector<Value> inits;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    auto whole = cast<RankedTensorType>(cast<TypeAttr>((*op.getTypes())[op.getNumOperands() + i]).getValue());
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim))
+        continue;
+      SmallVector<int64_t> table(count, 0);
+      table.front() = whole.getRank() == 0 ? 1 : whole.getDimSize(dim);
+      sizes.push_back(LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table), axes,
+                                       op.getMeshAttr()));
+    }
+    inits.push_back(bufferization::AllocTensorOp::create(builder, loc, type, sizes));
+  }
+  auto run = RunHostOp::create(builder, loc, op.getResultTypes(), op.getIndexAttr(), op.getInputs(), inits,
+                               op.getHasEffectAttr(), op.getOrderedAttr(), op.getTypesAttr(), axes, op.getMeshAttr());
+  op->replaceAllUsesWith(run.getResults());
+  op->erase();
+  return success();
+}
+
 /// Elements at their places in a filled tensor.
 static void lowerDilate(DilateOp op) {
   OpBuilder builder(op);
@@ -378,16 +400,22 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
     }
     SmallVector<CommunicationOpInterface> ops, plans;
     SmallVector<DilateOp> dilates;
+    SmallVector<HostCallOp> calls;
     module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op))
         (isa<RowPlanOp>(op) ? plans : ops).push_back(communication);
       else if (auto dilate = dyn_cast<DilateOp>(op))
         dilates.push_back(dilate);
+      else if (auto call = dyn_cast<HostCallOp>(op))
+        calls.push_back(call);
     });
     // Plans last: what uses them asks what they are.
     llvm::append_range(ops, plans);
     for (CommunicationOpInterface op : ops)
       if (failed(lowerSite(op, sites)))
+        return signalPassFailure();
+    for (HostCallOp op : calls)
+      if (failed(lowerHostCall(op, mesh)))
         return signalPassFailure();
     for (DilateOp op : dilates)
       lowerDilate(op);

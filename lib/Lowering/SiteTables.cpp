@@ -19,6 +19,17 @@ FailureOr<shardrt::SiteTable> shardc::readSites(ModuleOp module) {
   return table;
 }
 
+std::optional<shardrt::ElementType> shardc::elementTypeOf(Type type) {
+  std::string spelling;
+  llvm::raw_string_ostream(spelling) << type;
+#define SHARDRT_MATCH(NAME, CODE, SPELLING, BYTES)                             \
+  if (spelling == SPELLING)                                                    \
+    return shardrt::ElementType::NAME;
+  SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_MATCH)
+#undef SHARDRT_MATCH
+  return std::nullopt;
+}
+
 void shardc::writeSites(ModuleOp module, const shardrt::SiteTable &table) {
   shardrt::EncodedSites encoded = shardrt::encodeSites(table);
   Builder builder(module.getContext());

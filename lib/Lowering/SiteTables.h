@@ -2,6 +2,7 @@
 #ifndef SHARDC_LIB_LOWERING_SITETABLES_H
 #define SHARDC_LIB_LOWERING_SITETABLES_H
 
+#include "shardrt/ElementType.h"
 #include "shardrt/Sites.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,6 +17,8 @@ inline constexpr llvm::StringLiteral kSiteStringsAttrName = "spmd.site_strings";
 bool hasSites(mlir::ModuleOp module);
 /// Reads the tables of a module that has them; emits an error if they are damaged.
 mlir::FailureOr<shardrt::SiteTable> readSites(mlir::ModuleOp module);
+/// The runtime's code of an element type; nullopt if it has none.
+std::optional<shardrt::ElementType> elementTypeOf(mlir::Type type);
 void writeSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
 
 } // namespace shardc

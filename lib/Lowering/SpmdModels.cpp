@@ -58,6 +58,30 @@ struct RunSiteModel
   }
 };
 
+/// A call of the host does the same, with any number of each.
+struct RunHostModel
+    : bufferization::DstBufferizableOpInterfaceExternalModel<RunHostModel, RunHostOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const bufferization::AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
+    auto call = cast<RunHostOp>(op);
+    SmallVector<Value> inputs, inits;
+    for (auto [from, to] : {std::pair(call.getInputs(), &inputs), std::pair(call.getInits(), &inits)})
+      for (Value value : from) {
+        FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
+        if (failed(buffer))
+          return failure();
+        to->push_back(dense(rewriter, op->getLoc(), *buffer));
+      }
+    RunHostOp::create(rewriter, op->getLoc(), TypeRange(), call.getIndexAttr(), inputs, inits, call.getHasEffectAttr(),
+                      call.getOrderedAttr(), call.getTypesAttr(), call.getAxesAttr(), call.getMeshAttr());
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, inits);
+    return success();
+  }
+};
+
 /// A start reads its input; peers go on reading what it holds, until the wait has
 /// read that too.
 struct StartSiteModel : bufferization::BufferizableOpInterface::ExternalModel<StartSiteModel, StartSiteOp> {
@@ -119,6 +143,7 @@ struct LookupBounds : ValueBoundsOpInterface::ExternalModel<LookupBounds, Lookup
 void shardc::registerSpmdLoweringModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
     RunSiteOp::attachInterface<RunSiteModel>(*context);
+    RunHostOp::attachInterface<RunHostModel>(*context);
     StartSiteOp::attachInterface<StartSiteModel>(*context);
     LookupOp::attachInterface<LookupBounds>(*context);
   });

@@ -46,6 +46,7 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
     rules::attachAllPairs(context);
     rules::attachDeal(context);
+    rules::attachHost(context);
     rules::attachPad(context);
   });
   registry.addExtension(

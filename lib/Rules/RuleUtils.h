@@ -142,6 +142,8 @@ void attachContractions(mlir::MLIRContext *context);
 void attachDeal(mlir::MLIRContext *context);
 /// All ops of `dialect` with ElementwiseTrait, and ops like them.
 void attachElementwise(mlir::MLIRContext *context, llvm::StringRef dialect);
+/// Calls of the process that runs the program.
+void attachHost(mlir::MLIRContext *context);
 void attachParts(mlir::MLIRContext *context);
 void attachReductions(mlir::MLIRContext *context);
 void attachReshape(mlir::MLIRContext *context);

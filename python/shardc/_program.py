@@ -12,6 +12,7 @@ import numpy
 
 from shardc._annotate import Shardings, annotate, splits_of
 from shardc._errors import UsageError
+from shardc._host import HostCalls, extended_type
 from shardc._text import Model
 from shardc._tools import run_tool
 
@@ -99,21 +100,6 @@ def _leaves(tree: Any) -> list[Any]:
     return jax.tree.leaves(tree)
 
 
-def _numpy_type(name: str) -> "numpy.dtype[Any] | None":
-    """NumPy's type for an element type that NumPy itself lacks; None where it has one, or none is installed."""
-    known = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "f8E4M3": "float8_e4m3",
-             "f8E3M4": "float8_e3m4", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
-             "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E8M0FNU": "float8_e8m0fnu"}.get(name)
-    if not known:
-        return None
-    try:
-        import ml_dtypes
-    except ImportError:
-        return None
-    kind: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, known))
-    return kind
-
-
 class Program:
     """A compiled program. Call it with the model's arguments; made by compile() and load()."""
 
@@ -165,7 +151,8 @@ class Program:
 
     def _compile(self, text: str) -> None:
         self._model.write_text(text)
-        run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options])
+        calls = ["--host-calls"] if self._source.host_functions else []
+        run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options, *calls])
 
     def _flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arrays that the program takes, in order."""
@@ -202,14 +189,15 @@ class Program:
             inputs, outputs = Path(directory) / "in.npz", Path(directory) / "out.npz"
             arrays: dict[str, Any] = {f"in{i}": numpy.asarray(leaf) for i, leaf in enumerate(leaves)}
             numpy.savez(inputs, **arrays)
+            functions = self._source.host_functions
             printed = run_tool("shard-run", [str(program), f"--inputs=@{inputs}", f"--outputs=@{outputs}",
-                                             "--report=json", *options])
+                                             "--report=json", *options], HostCalls(functions) if functions else None)
             report = json.loads(printed)
             results = []
             with numpy.load(outputs) as archive:
                 for i, value in enumerate(report["results"]):
                     array = archive[f"out{i}"]
-                    kind = _numpy_type(value["type"])
+                    kind = extended_type(value["type"])
                     results.append(array if kind is None else array.view(kind))
         if self._source.out_avals is not None:
             results = [_as_result(array, aval) for array, aval in zip(results, self._source.out_avals, strict=True)]

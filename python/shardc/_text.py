@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shardc._errors import UsageError
+from shardc._host import HostFunction
 
 
 def to_text(model: Any, *args: Any) -> str:
@@ -42,6 +43,8 @@ class Model:
     out_avals: Sequence[Any] | None = None
     static: dict[int, Any] = dataclasses.field(default_factory=dict)
     """By position: arguments that are part of the program, as jit's static_argnums has them."""
+    host_functions: Sequence[HostFunction] = ()
+    """What the program calls while it runs, by number: callbacks."""
 
     def numbers(self) -> list[int] | None:
         """The flat arguments that the text has; None where it has all."""
@@ -105,13 +108,15 @@ def _parse(context: Any, data: bytes) -> Any:
 
 def _from_lowered(lowered: Any) -> Model:
     kept = None
+    functions: Sequence[HostFunction] = ()
     if inner := getattr(lowered, "_lowering", None):
         kept = getattr(inner, "compile_args", {}).get("kept_var_idx")
+        functions = getattr(inner, "compile_args", {}).get("host_callbacks") or ()
     import jax
 
     avals = [info._aval if hasattr(info, "_aval") else info for info in jax.tree.leaves(lowered.args_info)]
     return Model(_print(lowered.compiler_ir("stablehlo")), kept, lowered.in_tree, avals, lowered.out_tree,
-                 jax.tree.leaves(lowered.out_info))
+                 jax.tree.leaves(lowered.out_info), host_functions=tuple(functions))
 
 
 def _from_bytes(data: bytes, args: Sequence[Any]) -> Model:

@@ -22,6 +22,8 @@ struct ImportOptions {
   std::string sizes;
   /// One rank, nothing cut: the mesh loses its axes, and every sharding goes.
   bool unsharded = false;
+  /// Keep calls of Python that give no values.
+  bool hostCalls = false;
 };
 
 /// JAX's StableHLO and sdy to one annotated function (`--spmd-import`).

@@ -19,9 +19,11 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
   let summary = "Say in ops what custom calls of known names compute.";
   let description = [{
     Before: `stablehlo.custom_call @ApproxTopK`, cuDNN's attention (`@__cudnn$fmha...`), older spellings of chlo's functions,
-    expectations of conformance files. After: stablehlo, chlo, check ops, and spmd's attention. Unknown names stay. Refuses: a known name with operands
+    expectations of conformance files, callbacks of Python. After: stablehlo, chlo, check ops, spmd's attention and `spmd.host_call`. Unknown names stay. Refuses: a known name with operands
     or options that it cannot have. A module of one function without arguments that checks has it as @main.
   }];
+  let options = [Option<"hostCalls", "host-calls", "bool", /*default=*/"false",
+                        "Keep calls of Python that give no values; without, they are left out with a warning.">];
   let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }
@@ -53,7 +55,7 @@ def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
   let summary = "Say rare ops in common ones, which have rules and lowerings.";
   let description = [{
     batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms,
-    tuples, tokens, sizes of dims that are known. After: none of these. Random bits depend on the element's index alone, so they
+    tuples, sizes of dims that are known, tokens (which say nothing that the order of ops does not). After: none of these. Random bits depend on the element's index alone, so they
     are the same on any mesh. Refuses: sizes that are set to less than a dim has, algorithms that are not known.
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];

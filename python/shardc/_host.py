@@ -1,0 +1,94 @@
+"""Calls of a running program to functions of this process: JAX's callbacks."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+import numpy
+
+HostFunction = Callable[..., Sequence[Any]]
+
+_PLAIN = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "complex<f32>": "complex64",
+          "complex<f64>": "complex128",
+          **{f"{sign}i{bits}": f"{'u' if sign else ''}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}
+_EXTENDED = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "f8E4M3": "float8_e4m3",
+             "f8E3M4": "float8_e3m4", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
+             "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E8M0FNU": "float8_e8m0fnu",
+             "i2": "int2", "i4": "int4", "ui2": "uint2", "ui4": "uint4"}
+
+
+def extended_type(name: str) -> "numpy.dtype[Any] | None":
+    """The type of elements ``name`` ("bf16") that NumPy itself lacks; None where it has one, or none is installed."""
+    if name not in _EXTENDED:
+        return None
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    kind: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _EXTENDED[name]))
+    return kind
+
+
+def _type_of(name: str) -> "numpy.dtype[Any]":
+    kind = numpy.dtype(_PLAIN[name]) if name in _PLAIN else extended_type(name)
+    if kind is None:
+        raise TypeError(f"no NumPy type for elements of type {name}; install ml_dtypes")
+    return kind
+
+
+class HostCalls:
+    """Answers one run of ``shard-run --host-calls`` (its HostCalls.h has the protocol).
+
+    Args:
+        functions: by number, as the program calls them: arrays in, a sequence of arrays out; ordered ones take and
+            return a token before them.
+    """
+
+    def __init__(self, functions: Sequence[HostFunction]) -> None:
+        self._functions = functions
+        self.error: BaseException | None = None
+        """What a function raised first."""
+
+    def serve(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        """Answer until the other side closes ``requests``."""
+        while line := requests.readline():
+            request = json.loads(line)
+            operands = []
+            for value in request["operands"]:
+                kind = _type_of(value["type"])
+                count = int(numpy.prod(value["shape"], dtype=numpy.int64))
+                data = requests.read(count * kind.itemsize)
+                operands.append(numpy.frombuffer(data, kind).reshape(value["shape"]))
+            try:
+                results = self._call(request, operands)
+                answer = b"ok\n" + b"".join(results)
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # whatever a function raises ends the step, on all ranks
+                self.error = self.error or error
+                text = f"{type(error).__name__}: {error}".encode()[:100000]
+                answer = b"error %d\n" % len(text) + text
+            try:
+                answers.write(answer)
+                answers.flush()
+            except BrokenPipeError:
+                return
+
+    def _call(self, request: dict[str, Any], operands: list[Any]) -> list[bytes]:
+        number, where = request["index"], request["location"]
+        if number >= len(self._functions):
+            raise LookupError(f"the program calls function {number} of the process that traced it, but "
+                              f"{len(self._functions)} are known; compile the function itself, not its export")
+        token = (None,) if request["ordered"] else ()
+        results = list(self._functions[number](*token, *operands))[len(token):]
+        wanted = request["results"]
+        if len(results) != len(wanted):
+            raise ValueError(f"callback at {where} returned {len(results)} values, expected {len(wanted)}")
+        parts = []
+        for result, value in zip(results, wanted, strict=True):
+            array = numpy.asarray(result)
+            if array.dtype != _type_of(value["type"]) or list(array.shape) != value["shape"]:
+                raise ValueError(f"callback at {where} returned {array.dtype}{list(array.shape)}, expected "
+                                 f"{value['type']}{value['shape']}")
+            parts.append(numpy.ascontiguousarray(array).tobytes())
+        return parts
