@@ -43,6 +43,20 @@ namespace shardc {
 /// The symbol of the gpu.module that holds a program's kernels.
 inline constexpr llvm::StringLiteral kKernelModuleName = "shardc_kernels";
 
+// What launches and kernels say of themselves (docs/Rationale/GPU.md section 3).
+/// The GPU whose instructions a kernel needs; images for others lack it.
+inline constexpr llvm::StringLiteral kOfGpuAttrName = "spmd.gpu";
+/// Done only where the launch before, of another kernel, could not be.
+inline constexpr llvm::StringLiteral kOtherwiseAttrName = "spmd.otherwise";
+/// A grid of any size does the work.
+inline constexpr llvm::StringLiteral kPersistentAttrName = "spmd.persistent";
+/// On a cast of a memref to a pointer: it is described to bulk copies, fastest
+/// dim first, each dim by those of the memref that it runs over.
+inline constexpr llvm::StringLiteral kTensorMapAttrName = "spmd.tensor_map";
+inline constexpr llvm::StringLiteral kTensorBoxAttrName = "spmd.tensor_box";
+/// How many such descriptions come before a kernel's other arguments.
+inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
+
 /// Tensors to buffers and gpu.launch, with the arena planned. In: as
 /// buildCpuBufferPipeline. Out: host code in memref, scf, arith, func, and
 /// gpu.launch.

@@ -23,6 +23,9 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"warpgroups", "warpgroups", "bool", /*default=*/"false",
+           "Beside the kernels that all GPUs run, make those for sm_90a of products that fit it.">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
@@ -48,7 +51,9 @@ def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"check", "check", "bool", /*default=*/"false",
-           "Look at every access: bounds of device memory, races on shared memory.">];
+           "Look at every access: bounds of device memory, races on shared memory.">,
+    Option<"gpu", "gpu", "std::string", /*default=*/"\"sm_90a\"",
+           "The GPU that is emulated: kernels for others alone are left out.">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 

@@ -161,6 +161,9 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
            "Bits of a vector register: 128, 256 or 512.">,
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Parts into which large nests are cut: the iterations of a loop marked 'spmd.parts' around each, "
+           "which touch different outputs.">,
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "Name of the function that owns the arena.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
@@ -176,11 +179,44 @@ def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp
     depth or feature is not its last dim.
   }];
   let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Parts into which large steps are cut, as of spmd-generate-cpu-kernels.">,
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
            "Bits of a vector register: 128, 256 or 512.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
                            "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
+}
+
+def NameLocationsPass : Pass<"spmd-name-locations", "mlir::ModuleOp"> {
+  let summary = "Write the name of each op into its location.";
+  let description = [{
+    Before: any ops. After: each has its name around its location (`loc("op:stablehlo.add"(...))`), from which
+    `spmd-mark-kernels` takes it when the op itself is gone.
+  }];
+}
+
+def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
+  let summary = "Say before and behind each kernel which it is.";
+  let description = [{
+    Before: loops and calls on buffers in `@main`. After: those that stand side by side and come of one op (have one location) are
+    between calls of `@shardc_mark`: of a number before, of -1 behind. The module's attribute `spmd.kernels` holds a
+    name and a source line for each number. Bodies of the program's own loops and branches, and of those that communicate,
+    are looked at by themselves.
+    ```mlir
+    scf.for %i = %c0 to %c32 step %c1 {
+      memref.store %x, %buffer[%i] : memref<32xf32>
+    } loc("op:stablehlo.add"("model.py":7:3))
+    // becomes
+    call @shardc_mark(%c0_i64) : (i64) -> ()
+    scf.for ...
+    call @shardc_mark(%c-1_i64) : (i64) -> ()
+    // and: spmd.kernels = [["add", "model.py:7"]]
+    ```
+  }];
+  let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+                        "Name of the function whose kernels these are.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
 }
 
 def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {

@@ -59,6 +59,34 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
+  let summary = "Let the threads of a rank share parallel loops.";
+  let description = [{
+    Before: `@shardc_step`, and functions that it calls, with loops marked `spmd.parts`. After: the body of each is a function of an
+    environment (what it reads from outside, in slots of 8 bytes) and the number of a part, and `shardrt_share` calls it for all
+    parts. Functions that hold such loops get the runtime's context as their first argument. A loop that reads what cannot be passed so
+    (a vector) stays as it is, and runs on one thread.
+    ```mlir
+    scf.for %part = %c0 to %c2 step %c1 {
+      memref.store %x, %buffer[%part] : memref<2xf32>
+    } {spmd.parts = 2 : i64}
+    // becomes
+    call @shardrt_share(%ctx, %function, %env, %c2) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+}
+
+def CallMarksPass : Pass<"spmd-call-marks", "::mlir::ModuleOp"> {
+  let summary = "Turn marks of kernels into calls of the runtime, and export their names.";
+  let description = [{
+    Before: `@shardc_step` with calls of `@shardc_mark` (spmd-mark-kernels). After: calls of `shardrt_mark`, and constants
+    `shardc_traced_kernels` (for each number a name and a source line, each ended by NUL) and `shardc_traced_kernels_length`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
+}
+
 def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
   let summary = "Turn launches and device memory into calls of the runtime.";
   let description = [{

@@ -42,7 +42,7 @@ void NestEmitter::forDims(ArrayRef<int> dims, const State &state,
   if (dims.empty())
     return body(state);
   forSteps(
-      dims.front(), Quantity::of(0), nest.dims[dims.front()].size, 1, state,
+      dims.front(), fromOf(dims.front()), toOf(dims.front()), 1, state,
       [&](const State &inner) { forDims(dims.drop_front(), inner, body); });
 }
 
@@ -54,21 +54,23 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
   const Quantity &size = nest.dims[dim].size;
   if (size.fixed) {
     int64_t full = *size.fixed / extent * extent;
-    forSteps(dim, Quantity::of(0), Quantity::of(full), extent, state,
+    forSteps(dim, fromOf(dim), fullTo(dim, Quantity::of(full)), extent, state,
              [&](const State &inner) { body(inner, extent, {}); });
     if (full < *size.fixed)
-      body(advance(state, dim, Quantity::of(full)), *size.fixed - full, {});
+      inLastPart(dim, [&] {
+        body(advance(state, dim, Quantity::of(full)), *size.fixed - full, {});
+      });
     return;
   }
   if (extent == 1)
-    return forSteps(dim, Quantity::of(0), size, 1, state,
+    return forSteps(dim, fromOf(dim), toOf(dim), 1, state,
                     [&](const State &inner) { body(inner, 1, {}); });
   Value rest =
       arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
-  Quantity full = arith.sub(size, Quantity::of(rest));
-  forSteps(dim, Quantity::of(0), full, extent, state,
+  Quantity full = fullTo(dim, arith.sub(size, Quantity::of(rest)));
+  forSteps(dim, fromOf(dim), full, extent, state,
            [&](const State &inner) { body(inner, extent, {}); });
-  forSteps(dim, full, size, 1, state,
+  forSteps(dim, full, toOf(dim), 1, state,
            [&](const State &inner) { body(inner, 1, {}); });
 }
 
@@ -82,17 +84,18 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
   auto maskType = VectorType::get({s.lanes}, b.getI1Type());
   if (size.fixed) {
     int64_t full = *size.fixed / extent * extent, rest = *size.fixed - full;
-    forSteps(dim, Quantity::of(0), Quantity::of(full), extent, state,
+    forSteps(dim, fromOf(dim), fullTo(dim, Quantity::of(full)), extent, state,
              [&](const State &inner) { body(inner, s.vectors, {}); });
     if (rest == 0)
       return;
-    Value mask;
-    if (rest % s.lanes)
-      mask = vector::CreateMaskOp::create(
-          b, loc, maskType, ValueRange{arith.index(rest % s.lanes)});
-    body(advance(state, dim, Quantity::of(full)),
-         llvm::divideCeil(rest, s.lanes), mask);
-    return;
+    return inLastPart(dim, [&] {
+      Value mask;
+      if (rest % s.lanes)
+        mask = vector::CreateMaskOp::create(
+            b, loc, maskType, ValueRange{arith.index(rest % s.lanes)});
+      body(advance(state, dim, Quantity::of(full)),
+           llvm::divideCeil(rest, s.lanes), mask);
+    });
   }
   Quantity full = size;
   if (extent > 1) {
@@ -100,11 +103,12 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
         arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
     full = arith.sub(size, Quantity::of(rest));
   }
-  forSteps(dim, Quantity::of(0), full, extent, state,
+  full = fullTo(dim, full);
+  forSteps(dim, fromOf(dim), full, extent, state,
            [&](const State &inner) { body(inner, s.vectors, {}); });
   if (extent == 1)
     return;
-  forSteps(dim, full, size, s.lanes, state, [&](const State &inner) {
+  forSteps(dim, full, toOf(dim), s.lanes, state, [&](const State &inner) {
     if (s.lanes == 1)
       return body(inner, 1, {});
     Quantity left = arith.sub(size, inner.position[dim]);
@@ -127,6 +131,15 @@ NestEmitter::State NestEmitter::start() {
 }
 
 void NestEmitter::emit() {
+  shared = parts > 1 ? chooseShared() : -1;
+  if (shared < 0)
+    return emitPart();
+  OpBuilder::InsertionGuard guard(b);
+  beginParts();
+  emitPart();
+}
+
+void NestEmitter::emitPart() {
   if (!s.hoisted.empty())
     return emitBlocks();
   emitAll(start());
@@ -221,6 +234,7 @@ void NestEmitter::emitAll(const State &start) {
   });
 }
 
-void cpu::emitNest(OpBuilder &builder, Nest &nest, const Schedule &schedule) {
-  NestEmitter(builder, nest, schedule).emit();
+void cpu::emitNest(OpBuilder &builder, Nest &nest, const Schedule &schedule,
+                   int64_t parts) {
+  NestEmitter(builder, nest, schedule, parts).emit();
 }

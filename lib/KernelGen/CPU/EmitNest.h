@@ -6,7 +6,8 @@
 //
 // EmitNest.cpp has the loops, EmitNestMemory.cpp loads and stores of vectors,
 // EmitNestTiles.cpp what is done in registers, EmitNestPanels.cpp the copy of
-// an operand that is read again and again.
+// an operand that is read again and again, EmitNestParts.cpp who does what where
+// several threads share a nest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
@@ -22,8 +23,8 @@ using namespace mlir;
 /// Writes one nest at the builder's position.
 class NestEmitter {
 public:
-  NestEmitter(OpBuilder &b, Nest &nest, const Schedule &s)
-      : b(b), loc(nest.main.getLoc()), nest(nest), s(s), arith(b, loc) {
+  NestEmitter(OpBuilder &b, Nest &nest, const Schedule &s, int64_t parts)
+      : parts(parts), b(b), loc(nest.main.getLoc()), nest(nest), s(s), arith(b, loc) {
     for (auto *list : {&nest.inputs, &nest.outputs, &nest.epilogueInputs,
                        &nest.epilogueOutputs})
       for (Access &access : *list)
@@ -51,8 +52,30 @@ private:
 
   // The whole.
   State start();
+  void emitPart();
   void emitBlocks();
   void emitAll(const State &start);
+
+  // Parts, for as many threads (EmitNestParts.cpp).
+  /// The dim that parts share, or -1: the nest is small, or no dim has enough
+  /// tiles.
+  int chooseShared();
+  /// Iterations of `dim` that stand together: a register tile's.
+  int64_t extentOf(int dim) const;
+  /// A loop over the parts around what follows; sets which part of `shared` is
+  /// whose.
+  void beginParts();
+  /// Where the loop over `dim` begins and ends, in this part.
+  Quantity fromOf(int dim) {
+    return dim == shared ? partFrom : Quantity::of(0);
+  }
+  Quantity toOf(int dim) {
+    return dim == shared ? partTo : nest.dims[dim].size;
+  }
+  /// The same of `full` iterations, of which a part has whole tiles.
+  Quantity fullTo(int dim, const Quantity &full);
+  /// Writes `rest`, which is behind all whole tiles of `dim`.
+  void inLastPart(int dim, llvm::function_ref<void()> rest);
 
   // Loops.
   State advance(const State &state, int dim, const Quantity &by);
@@ -101,6 +124,7 @@ private:
                 int64_t vector, int64_t lanes);
 
   // Panels.
+  /// Gets scratch for one panel (of each part).
   void allocatePanel();
   State pack(const State &state, int64_t vectors, Value mask);
 
@@ -113,6 +137,11 @@ private:
   size_t epilogueOutputAt(size_t i) const {
     return epilogueInputAt(nest.epilogueInputs.size()) + i;
   }
+
+  int64_t parts;
+  int shared = -1; ///< the dim of which each part has some iterations
+  scf::ForOp partLoop;
+  Quantity partFrom, partTo;
 
   OpBuilder &b;
   Location loc;

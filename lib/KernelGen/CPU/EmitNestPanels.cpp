@@ -21,15 +21,33 @@ void NestEmitter::allocatePanel() {
                                                     : nest.dims[dim].size);
   Quantity bytes =
       arith.mul(elements, Quantity::of(elementBytes(original.element)));
-  auto type = MemRefType::get(
-      {bytes.fixed ? *bytes.fixed : ShapedType::kDynamic}, b.getI8Type());
-  SmallVector<Value> sizes;
-  if (!bytes.fixed)
-    sizes.push_back(bytes.value);
-  Value scratch =
-      memref::AllocOp::create(b, loc, type, sizes, b.getI64IntegerAttr(64));
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, scratch);
+  Value address;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (partLoop) {
+      // A panel for each part, on lines of its own.
+      b.setInsertionPoint(partLoop);
+      if (bytes.fixed)
+        bytes = Quantity::of(llvm::alignTo(*bytes.fixed, 64));
+      else
+        bytes = arith.mul(Quantity::of(Value(arith::CeilDivUIOp::create(
+                              b, loc, bytes.value, arith.index(64)))),
+                          Quantity::of(64));
+    }
+    Quantity all = partLoop ? arith.mul(bytes, Quantity::of(parts)) : bytes;
+    auto type = MemRefType::get({all.fixed ? *all.fixed : ShapedType::kDynamic},
+                                b.getI8Type());
+    SmallVector<Value> sizes;
+    if (!all.fixed)
+      sizes.push_back(all.value);
+    Value scratch =
+        memref::AllocOp::create(b, loc, type, sizes, b.getI64IntegerAttr(64));
+    address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, scratch);
+  }
+  if (partLoop) {
+    Quantity part{std::nullopt, partLoop.getInductionVar()};
+    address = arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
+  }
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
   panel = LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);

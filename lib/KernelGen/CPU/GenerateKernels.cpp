@@ -231,7 +231,8 @@ static void narrowFill(linalg::GenericOp fill) {
   fill.erase();
 }
 
-static void generate(linalg::GenericOp op, unsigned vectorBits) {
+static void generate(linalg::GenericOp op, unsigned vectorBits,
+                     int64_t threads) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);
@@ -253,7 +254,7 @@ static void generate(linalg::GenericOp op, unsigned vectorBits) {
     return;
   cpu::collapseDims(*nest);
   cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits);
-  cpu::emitNest(builder, *nest, schedule);
+  cpu::emitNest(builder, *nest, schedule, threads);
   Value result = op.getDpsInits()[0];
   if (epilogue)
     epilogue.erase();
@@ -282,7 +283,7 @@ struct GenerateCpuKernelsPass final
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, vectorBits);
+        generate(op, vectorBits, threads);
     }
   }
 };

@@ -91,7 +91,8 @@ static bool join(Kind &kind, spmd::PairStepOp step) {
 }
 
 /// One function for the steps of `kind`, and a call in place of each.
-static void outline(const Kind &kind, StringRef name, unsigned vectorBits) {
+static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
+                    int64_t threads) {
   spmd::PairStepOp first = kind.steps.front();
   auto function = first->getParentOfType<func::FuncOp>();
   OpBuilder b(function);
@@ -107,7 +108,7 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits) {
   Block *block = callee.addEntryBlock();
   b.setInsertionPointToStart(block);
   int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(),
-                               block->getArguments().back(), vectorBits);
+                               block->getArguments().back(), vectorBits, threads);
   func::ReturnOp::create(b, loc);
   for (spmd::PairStepOp step : kind.steps) {
     b.setInsertionPoint(step);
@@ -146,12 +147,12 @@ struct GeneratePairKernelsPass final
     for (auto [number, kind] : llvm::enumerate(kinds)) {
       if (kind.steps.size() > 1) {
         outline(kind, ("__shardc_pair_step_" + Twine(number)).str(),
-                vectorBits);
+                vectorBits, threads);
         continue;
       }
       spmd::PairStepOp only = kind.steps.front();
       OpBuilder b(only);
-      emitPairStep(b, only, only->getOperands(), {}, vectorBits);
+      emitPairStep(b, only, only->getOperands(), {}, vectorBits, threads);
       only.erase();
     }
   }

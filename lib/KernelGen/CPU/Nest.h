@@ -116,8 +116,10 @@ void collapseDims(Nest &nest);
 /// Chooses a schedule for registers of `vectorBits`.
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits);
 
-/// Writes the nest at the builder's position.
-void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule);
+/// Writes the nest at the builder's position; a large one in `parts` parts that
+/// may run at the same time (kPartsAttrName). Each element is computed as in one.
+void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule,
+              int64_t parts = 1);
 
 /// Evaluates a linalg body on values that are scalars or vectors of `lanes`.
 /// `index(d)` gives `linalg.index d`. Returns what the body yields.

@@ -24,7 +24,8 @@ public:
         tensors.push_back(mine);
   }
 
-  void emit();
+  /// Writes it; in parts if there are several threads and it is large.
+  void emit(int64_t threads);
   bool keysDependOn(int dim) const;
   VectorCode &vectorCode() { return code; }
 
@@ -51,6 +52,12 @@ private:
                                      : code.scratch(Quantity::of(rows * pitch));
   }
 
+  /// Cuts dims for `threads` parts and writes the loop over the parts around what
+  /// follows, if that is worth it.
+  void beginParts(int64_t threads);
+  /// The indices of `dim` that this part has.
+  Quantity fromOf(int dim) { return partFrom.empty() ? Quantity::of(0) : partFrom[dim]; }
+  Quantity toOf(int dim) { return partTo.empty() ? sizes[dim] : partTo[dim]; }
   void loops(llvm::ArrayRef<int> dims, llvm::function_ref<void()> body);
   void keyTile(mlir::Value k0);
   void queryTile(const Tile &tile);
@@ -97,6 +104,7 @@ private:
   int numDims = 0, q = 0, k = 0, d = 0, e = 0;
   llvm::SmallVector<Quantity> sizes;
   llvm::SmallVector<Quantity> position; // of the batch dims
+  llvm::SmallVector<Quantity> partFrom, partTo; // of this part, by dim; empty: all
   Access query, key, value;
   llvm::SmallVector<Access> rows, extras, states;
   bool hasValue = false;

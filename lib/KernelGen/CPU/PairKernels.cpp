@@ -49,7 +49,7 @@ Matrix PairEmitter::natural(const Matrix &from, Value scratch, Quantity rows,
 void PairEmitter::loops(ArrayRef<int> dims, llvm::function_ref<void()> body) {
   if (dims.empty())
     return body();
-  code.loop(Quantity::of(0), sizes[dims.front()], 1, [&](Value index) {
+  code.loop(fromOf(dims.front()), toOf(dims.front()), 1, [&](Value index) {
     position[dims.front()] = Quantity::of(index);
     loops(dims.drop_front(), body);
   });
@@ -391,8 +391,8 @@ void PairEmitter::keyTile(Value k0) {
   if (!sizes[k].fixed || *sizes[k].fixed % keysOfTile != 0)
     keys = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(arith.sub(sizes[k], first)), arith.index(keysOfTile))));
   // Queries that meet any of these keys.
-  Quantity from = Quantity::of(0), to = sizes[q];
-  Value zero = arith.index(0);
+  Quantity from = fromOf(q), to = toOf(q);
+  Value zero = arith.get(from);
   auto distance = [&](Quantity key) {
     Quantity global = arith.add(key, Quantity::of(start[k]));
     return arith.sub(global, Quantity::of(start[q]));
@@ -462,7 +462,7 @@ bool PairEmitter::keysDependOn(int dim) const {
          (backward && (states[1].usesDim(dim) || states[2].usesDim(dim)));
 }
 
-void PairEmitter::emit() {
+void PairEmitter::emit(int64_t threads) {
   hasValue = static_cast<bool>(op.getValue());
   backward = op.getBackward();
   numDims = op.getMap(0).getNumDims();
@@ -502,6 +502,9 @@ void PairEmitter::emit() {
   vectors = keysOfTile / lanes;
   if (sizes[q].fixed)
     rowsOfTile = std::clamp<int64_t>(*sizes[q].fixed, 1, rowsOfTile);
+  OpBuilder::InsertionGuard guard(b);
+  if (threads > 1)
+    beginParts(threads);
   scores = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
   keysPacked = code.scratch(arith.mul(sizes[d], Quantity::of(keysOfTile)));
   scale = code.scratch(Quantity::of(std::max(rowsOfTile, keysOfTile)));
@@ -588,9 +591,9 @@ LogicalResult cpu::verifyPairStep(spmd::PairStepOp op) {
 
 int64_t cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
                           ValueRange operands, Value pool,
-                          unsigned vectorBits) {
+                          unsigned vectorBits, int64_t threads) {
   PairEmitter emitter(b, op, operands, typeOf(op), vectorBits);
   emitter.vectorCode().pool = pool;
-  emitter.emit();
+  emitter.emit(threads);
   return emitter.vectorCode().used;
 }

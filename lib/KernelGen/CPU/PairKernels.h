@@ -70,6 +70,9 @@ public:
   mlir::Value scratch(Quantity count);
   mlir::Value pool; // memref<?xi8>
   int64_t used = 0;
+  /// Around all that follows, if threads share it: scratch is for each part.
+  mlir::scf::ForOp partLoop;
+  int64_t parts = 1;
   mlir::Value splat(mlir::Value value, int64_t count) {
     return cpu::splat(b, loc, value, count);
   }
@@ -89,11 +92,12 @@ private:
 /// Emits an error where there is no kernel of `op`, which is on buffers.
 mlir::LogicalResult verifyPairStep(spmd::PairStepOp op);
 /// Writes the loops of a verified `op` at the builder's place, on `operands` of
-/// the same types. Scratch comes from `pool` (memref<?xi8>), or is allocated
+/// the same types; a large one in up to `threads` parts that may run at the same
+/// time (kPartsAttrName). Scratch comes from `pool` (memref<?xi8>), or is allocated
 /// where that is null. Returns the bytes taken of it.
 int64_t emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
                      mlir::ValueRange operands, mlir::Value pool,
-                     unsigned vectorBits);
+                     unsigned vectorBits, int64_t threads = 1);
 
 } // namespace shardc::cpu
 

@@ -101,9 +101,11 @@ void buildCpuBufferPipeline(OpPassManager &pm,
                                      : preferredVectorBits(options.arch);
   GeneratePairKernelsPassOptions pairs;
   pairs.vectorBits = bits;
+  pairs.threads = options.threads;
   if (options.optimize) {
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
+    kernels.threads = options.threads;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));
@@ -115,6 +117,12 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     pm.addPass(createGeneratePairKernelsPass(pairs));
   }
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  if (options.marks) {
+    // While each kernel still stands where it was written.
+    MarkKernelsPassOptions marks;
+    marks.entry = options.entry;
+    pm.addPass(createMarkKernelsPass(marks));
+  }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   if (options.optimize) {

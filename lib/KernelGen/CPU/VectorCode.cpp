@@ -104,25 +104,37 @@ Value VectorCode::firstLanes(Quantity count) {
 
 Value VectorCode::scratch(Quantity count) {
   Quantity bytes = arith.mul(count, Quantity::of(type.getWidth() / 8));
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  if (partLoop) {
+    assert(bytes.fixed && "scratch of parts has a known size");
+    bytes = Quantity::of(llvm::alignTo(*bytes.fixed, 64));
+  }
+  Value address;
   if (pool) {
     assert(bytes.fixed && "scratch of a function has a known size");
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, pool);
-    base = arith::AddIOp::create(b, loc, base, arith.index(used));
-    used += llvm::alignTo(*bytes.fixed, 64);
-    base = arith::IndexCastOp::create(b, loc, b.getI64Type(), base);
-    return LLVM::IntToPtrOp::create(b, loc, pointer, base);
+    address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, pool);
+    address = arith::AddIOp::create(b, loc, address, arith.index(used));
+    used += llvm::alignTo(*bytes.fixed, 64) * parts;
+  } else {
+    OpBuilder::InsertionGuard guard(b);
+    if (partLoop)
+      b.setInsertionPoint(partLoop);
+    Quantity all = arith.mul(bytes, Quantity::of(parts));
+    SmallVector<Value> sizes;
+    if (!all.fixed)
+      sizes.push_back(all.value);
+    auto buffer = MemRefType::get(
+        {all.fixed ? *all.fixed : ShapedType::kDynamic}, b.getI8Type());
+    Value memory =
+        memref::AllocOp::create(b, loc, buffer, sizes, b.getI64IntegerAttr(64));
+    address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
   }
-  SmallVector<Value> sizes;
-  if (!bytes.fixed)
-    sizes.push_back(bytes.value);
-  auto buffer = MemRefType::get(
-      {bytes.fixed ? *bytes.fixed : ShapedType::kDynamic}, b.getI8Type());
-  Value memory =
-      memref::AllocOp::create(b, loc, buffer, sizes, b.getI64IntegerAttr(64));
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  if (partLoop) {
+    Quantity part{std::nullopt, partLoop.getInductionVar()};
+    address = arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
+  }
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
-  return LLVM::IntToPtrOp::create(b, loc, pointer, address);
+  return LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
 }
 
 void VectorCode::copy(const Matrix &from, Value to, Quantity rows,

@@ -11,6 +11,7 @@
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Emulated.h"
+#include "shardrt/TensorMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -31,8 +32,9 @@ struct Traits {
 
 class Emulation {
 public:
-  Emulation(ModuleOp module, gpu::GPUModuleOp kernels, bool check)
-      : module(module), kernels(kernels), check(check),
+  Emulation(ModuleOp module, gpu::GPUModuleOp kernels, bool check,
+            StringRef gpu)
+      : module(module), kernels(kernels), check(check), gpu(gpu),
         ptr(LLVM::LLVMPointerType::get(module.getContext())),
         i64(IntegerType::get(module.getContext(), 64)),
         i32(IntegerType::get(module.getContext(), 32)), layout(module) {}
@@ -47,6 +49,10 @@ private:
   LogicalResult rewriteAccess(Operation *op, OpOperand &address, Type type,
                               bool writes);
   LogicalResult rewriteCall(LLVM::CallOp call);
+  /// mbarriers, bulk copies and products of warpgroups; nothing for other ops.
+  std::optional<LogicalResult> rewriteAsync(Operation *op, Traits &traits);
+  /// Sums of such products are handles in the emulation.
+  void findSums(LLVM::LLVMFuncOp kernel);
 
   /// Field `offset` of this thread, of type i32 or a pointer.
   Value field(OpBuilder &b, Location loc, int64_t offset, Type type) {
@@ -87,6 +93,7 @@ private:
   ModuleOp module;
   gpu::GPUModuleOp kernels;
   bool check;
+  StringRef gpu;
   Type ptr, i64, i32;
   DataLayout layout;
   llvm::StringMap<int64_t> shared;
@@ -94,6 +101,8 @@ private:
   int64_t places = 1; ///< ops in which threads meet have numbers
   llvm::StringMap<std::string> lines;
   Value thread;
+  llvm::SmallDenseSet<Type> sumTypes;
+  llvm::DenseSet<Operation *> sumOps; ///< that make, or look into, sums
   Value scratch; ///< 14 words: results, then operands
 };
 } // namespace
@@ -210,6 +219,148 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
                                    constant(b, loc, i64, SHARDRT_EMULATED_TAG));
   address.set(LLVM::IntToPtrOp::create(b, loc, ptr, host));
   return success();
+}
+
+void Emulation::findSums(LLVM::LLVMFuncOp kernel) {
+  sumTypes.clear();
+  sumOps.clear();
+  kernel.walk([&](NVVM::WgmmaMmaAsyncOp op) { sumTypes.insert(op.getType()); });
+  if (sumTypes.empty())
+    return;
+  kernel.walk([&](Operation *op) {
+    if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op)) {
+      if (sumTypes.contains(extract.getContainer().getType()))
+        sumOps.insert(op);
+    } else if (op->getNumResults() == 1 &&
+               sumTypes.contains(op->getResult(0).getType())) {
+      sumOps.insert(op);
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (sumTypes.contains(argument.getType()))
+            argument.setType(i64);
+  });
+}
+
+std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
+                                                     Traits &traits) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  auto flag = [&] {
+    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+  };
+  /// `op` becomes a call; its result, where it has a use, the call's.
+  auto call = [&](StringRef name, Type result, ValueRange arguments) {
+    flag();
+    LLVM::CallOp made = callHost(b, loc, name, result, arguments);
+    if (op->getNumResults() == 1 && result)
+      op->getResult(0).replaceAllUsesWith(made.getResult());
+    if (!op->use_empty())
+      return op->emitOpError() << "has a result that the emulator does not know",
+             failure();
+    op->erase();
+    return success();
+  };
+  auto unknown = [&](const Twine &expected) -> LogicalResult {
+    return op->emitOpError() << "is not known to the emulator; expected "
+                             << expected;
+  };
+  if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op)) {
+    if (init.getPredicate())
+      return unknown("no predicate");
+    return call("shardrt_emulated_mbarrier_init", {},
+                {thread, init.getAddr(), init.getCount(), where(b, loc)});
+  }
+  if (auto arrive = dyn_cast<NVVM::MBarrierArriveOp>(op)) {
+    if (arrive.getCount() || arrive.getRelaxed())
+      return unknown("one arrival, that is not relaxed");
+    return call("shardrt_emulated_mbarrier_arrive", {},
+                {thread, arrive.getAddr(), constant(b, loc, i32, 0),
+                 where(b, loc)});
+  }
+  if (auto arrive = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(op)) {
+    if (arrive.getPredicate() || arrive.getRelaxed())
+      return unknown("no predicate, and not relaxed");
+    return call("shardrt_emulated_mbarrier_arrive", {},
+                {thread, arrive.getAddr(), arrive.getTxcount(),
+                 where(b, loc)});
+  }
+  if (auto wait = dyn_cast<NVVM::MBarrierTryWaitOp>(op)) {
+    if (wait.getStateOrPhase().getType() != i32 || wait.getRelaxed())
+      return unknown("a parity, and not relaxed");
+    flag();
+    Value done =
+        callHost(b, loc, "shardrt_emulated_mbarrier_wait", i32,
+                 {thread, wait.getAddr(), wait.getStateOrPhase(),
+                  where(b, loc)})
+            .getResult();
+    op->getResult(0).replaceAllUsesWith(
+        LLVM::TruncOp::create(b, loc, b.getI1Type(), done));
+    op->erase();
+    return success();
+  }
+  if (isa<NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp>(op))
+    return call("shardrt_emulated_async_fence", {}, thread);
+  if (auto copy = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
+    if (copy.getPredicate() || copy.getMulticastMask() ||
+        !copy.getIm2colOffsets().empty() ||
+        copy.getMode() != NVVM::TMALoadMode::TILE)
+      return unknown("a box for one block, without predicate");
+    for (auto [i, at] : llvm::enumerate(copy.getCoordinates()))
+      LLVM::StoreOp::create(b, loc, at, scratchAt(b, loc, i));
+    int64_t rank = copy.getCoordinates().size();
+    return call("shardrt_emulated_bulk_copy", {},
+                {thread, copy.getDstMem(), copy.getTmaDescriptor(),
+                 copy.getMbar(), scratch, constant(b, loc, i32, rank),
+                 constant(b, loc, i32, check), where(b, loc)});
+  }
+  if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op)) {
+    NVVM::MMAShapeAttr shape = product.getShape();
+    bool isBF16 = product.getTypeA() == NVVM::WGMMATypes::bf16;
+    if ((!isBF16 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
+        product.getTypeA() != product.getTypeB() ||
+        product.getTypeD() != NVVM::WGMMATypes::f32 || shape.getM() != 64 ||
+        shape.getK() != 16 ||
+        product.getScaleD() != NVVM::WGMMAScaleOut::one ||
+        product.getScaleA() != NVVM::WGMMAScaleIn::one ||
+        product.getScaleB() != NVVM::WGMMAScaleIn::one)
+      return unknown("m64nNk16 of f16 or bf16 added to f32 sums");
+    int64_t config = shape.getN() | (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
+                     (check ? SHARDRT_PRODUCT_CHECK : 0);
+    if (product.getLayoutA() == NVVM::MMALayout::col)
+      config |= SHARDRT_PRODUCT_LEFT_LINES;
+    if (product.getLayoutB() == NVVM::MMALayout::row)
+      config |= SHARDRT_PRODUCT_RIGHT_LINES;
+    return call("shardrt_emulated_product", i64,
+                {thread, product.getDescriptorA(), product.getDescriptorB(),
+                 product.getInouts(), constant(b, loc, i32, config),
+                 constant(b, loc, i32, places++), where(b, loc)});
+  }
+  if (isa<NVVM::WgmmaFenceAlignedOp>(op))
+    return call("shardrt_emulated_product_fence", {}, thread);
+  if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
+    return call("shardrt_emulated_product_commit", {}, thread);
+  if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op))
+    return call("shardrt_emulated_product_wait", {},
+                {thread, constant(b, loc, i64, wait.getGroup())});
+  if (isa<NVVM::SetMaxRegisterOp>(op)) {
+    op->erase();
+    return success();
+  }
+  if (!sumOps.contains(op))
+    return std::nullopt;
+  if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op))
+    return call("shardrt_emulated_sum", op->getResult(0).getType(),
+                {thread, extract.getContainer(),
+                 constant(b, loc, i32, extract.getPosition().front()),
+                 where(b, loc)});
+  if (isa<LLVM::ZeroOp>(op)) {
+    op->getResult(0).replaceAllUsesWith(constant(b, loc, i64, 0));
+    op->erase();
+    return success();
+  }
+  return unknown("sums that come of zeros and of products alone");
 }
 
 LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
@@ -347,6 +498,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     op->erase();
     return success();
   }
+  if (std::optional<LogicalResult> done = rewriteAsync(op, traits))
+    return *done;
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
   if (auto store = dyn_cast<LLVM::StoreOp>(op))
@@ -401,11 +554,21 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   thread = entry.insertArgument(0u, ptr, loc);
   Value packed = entry.insertArgument(1u, ptr, loc);
   OpBuilder b(&entry, entry.begin());
+  // Maps of tensors come first; the kernel is given their addresses.
+  int64_t maps = 0;
+  if (auto number = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName))
+    maps = number.getInt();
   for (unsigned i = 0; i < count; ++i) {
+    int64_t word = i < maps ? i * SHARDRT_MAP_WORDS
+                            : i + maps * (SHARDRT_MAP_WORDS - 1);
     Value slot =
         LLVM::GEPOp::create(b, loc, ptr, i64, packed,
-                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
     BlockArgument argument = entry.getArgument(2 + i);
+    if (i < maps) {
+      argument.replaceAllUsesWith(slot);
+      continue;
+    }
     // Found again below: these loads are the host's own.
     auto load = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
     argument.replaceAllUsesWith(load);
@@ -417,6 +580,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), {ptr, ptr}));
   copy.removeArgAttrsAttr();
 
+  findSums(copy);
   SmallVector<Operation *> ops;
   bool own = false;
   copy.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -426,7 +590,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   });
   // Fragments of matrices make long functions, whose time goes into the
   // emulator's calls: not worth the host's optimiser.
-  if (llvm::any_of(ops, llvm::IsaPred<NVVM::MmaOp>)) {
+  if (llvm::any_of(ops, llvm::IsaPred<NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>)) {
     copy.setOptimizeNone(true);
     copy.setNoInline(true);
   }
@@ -484,7 +648,11 @@ void Emulation::writeTables(ArrayRef<LLVM::LLVMFuncOp> functions,
   b.createBlock(&table.getInitializerRegion());
   Value list = LLVM::ZeroOp::create(b, loc, type);
   for (auto [i, function] : llvm::enumerate(functions)) {
-    Value address = LLVM::AddressOfOp::create(b, loc, function);
+    Value address;
+    if (function)
+      address = LLVM::AddressOfOp::create(b, loc, function);
+    else
+      address = LLVM::ZeroOp::create(b, loc, ptr);
     list = LLVM::InsertValueOp::create(b, loc, list, address, i);
   }
   LLVM::ReturnOp::create(b, loc, list);
@@ -498,6 +666,12 @@ LogicalResult Emulation::run() {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (kernel.isExternal())
       continue;
+    auto of = kernel->getAttrOfType<StringAttr>(kOfGpuAttrName);
+    if (of && of != gpu) {
+      functions.push_back({});
+      traits.emplace_back();
+      continue;
+    }
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto copy = cast<LLVM::LLVMFuncOp>(b.clone(*kernel));
     if (failed(emulate(kernel, copy, traits.emplace_back())))
@@ -519,7 +693,7 @@ struct EmulateNvvmPass final
         getOperation().lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName);
     if (!kernels)
       return;
-    if (failed(Emulation(getOperation(), kernels, check).run()))
+    if (failed(Emulation(getOperation(), kernels, check, gpu).run()))
       signalPassFailure();
   }
 };

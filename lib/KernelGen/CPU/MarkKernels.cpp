@@ -1,0 +1,156 @@
+//===- MarkKernels.cpp - Say before and behind each kernel which it is ----===//
+//
+// Whatever was written for one op has that op's location: what stands side by
+// side under one location is a kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_MARKKERNELSPASS
+#include "shardc/KernelGen/Passes.h.inc"
+} // namespace shardc
+
+using namespace shardc;
+
+/// The op that `loc` was given to, as spmd-name-locations wrote it, and the
+/// location that it had; an empty name where nothing says it.
+static std::pair<StringRef, Location> nameOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    StringRef text = name.getName();
+    if (text.consume_front(kNamePrefix))
+      return {text, name.getChildLoc()};
+  }
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (auto found = nameOf(part); !found.first.empty())
+        return found;
+  return {{}, loc};
+}
+
+static bool communicates(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<spmd::RunSiteOp, spmd::StartSiteOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Loops and branches of the program: their bodies hold kernels of their own.
+static bool isControl(Operation *op) {
+  return op->getNumRegions() &&
+         (llvm::is_contained({"stablehlo.while", "stablehlo.if",
+                              "stablehlo.case"},
+                             nameOf(op->getLoc()).first) ||
+          communicates(op));
+}
+
+/// True where `op` does no work worth a name: views, sizes, memory to be had.
+static bool isQuiet(Operation *op) {
+  return isMemoryEffectFree(op) ||
+         isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
+             memref::LoadOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+namespace {
+/// Writes the marks of a function.
+class Marker {
+public:
+  explicit Marker(MLIRContext *context) : b(context) {}
+
+  void run(Block &block) {
+    SmallVector<Operation *> ops =
+        llvm::to_vector(llvm::make_pointer_range(block));
+    Operation *first = nullptr, *last = nullptr;
+    auto close = [&] {
+      if (first)
+        mark(first, last);
+      first = last = nullptr;
+    };
+    for (Operation *op : ops) {
+      bool control = isControl(op);
+      if (control || communicates(op)) {
+        close();
+        for (Region &region : op->getRegions())
+          for (Block &inner : region)
+            run(inner);
+        continue;
+      }
+      if (isQuiet(op))
+        continue;
+      if (first && first->getLoc() != op->getLoc())
+        close();
+      if (!first)
+        first = op;
+      last = op;
+    }
+    close();
+  }
+
+  bool hasMarks() const { return !numbers.empty(); }
+  ArrayAttr names() {
+    SmallVector<Attribute> list;
+    for (auto &[entry, number] : numbers)
+      list.push_back(b.getArrayAttr({entry.first, entry.second}));
+    return b.getArrayAttr(list);
+  }
+
+private:
+  void mark(Operation *first, Operation *last) {
+    auto [name, place] = nameOf(first->getLoc());
+    std::string location = userLocation(place);
+    name.consume_front("stablehlo.");
+    auto [known, isNew] = numbers.insert(
+        {{b.getStringAttr(name.empty() ? "kernel" : name),
+          b.getStringAttr(location == "unknown" ? "" : location)},
+         static_cast<int64_t>(numbers.size())});
+    b.setInsertionPoint(first);
+    call(first->getLoc(), known->second);
+    b.setInsertionPointAfter(last);
+    call(last->getLoc(), -1);
+  }
+  void call(Location loc, int64_t number) {
+    Value value = arith::ConstantIntOp::create(b, loc, number, 64);
+    func::CallOp::create(b, loc, kMarkFunction, TypeRange(), value);
+  }
+
+  OpBuilder b;
+  llvm::MapVector<std::pair<StringAttr, StringAttr>, int64_t> numbers;
+};
+
+struct MarkKernelsPass final
+    : shardc::impl::MarkKernelsPassBase<MarkKernelsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>(entry);
+    if (!main || main.isExternal())
+      return;
+    Marker marker(&getContext());
+    for (Block &block : main.getBody())
+      marker.run(block);
+    if (!marker.hasMarks())
+      return;
+    module->setAttr(kKernelsAttrName, marker.names());
+    OpBuilder builder(module.getBodyRegion());
+    auto declared = func::FuncOp::create(
+        builder, module.getLoc(), kMarkFunction,
+        builder.getFunctionType(builder.getI64Type(), {}));
+    declared.setPrivate();
+  }
+};
+} // namespace

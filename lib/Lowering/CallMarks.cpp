@@ -1,0 +1,55 @@
+//===- CallMarks.cpp - Marks of kernels to calls of the runtime -----------===//
+#include "RuntimeCalls.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/KernelAttributes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_CALLMARKSPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+
+namespace {
+struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto names = module->getAttrOfType<ArrayAttr>(kKernelsAttrName);
+    auto mark = module.lookupSymbol<func::FuncOp>(kMarkFunction);
+    if (!names || !mark)
+      return;
+    SmallVector<func::CallOp> calls;
+    module.walk([&](func::CallOp call) {
+      if (call.getCallee() == kMarkFunction)
+        calls.push_back(call);
+    });
+    EntryPoints entries(module);
+    for (func::CallOp call : calls) {
+      OpBuilder builder(call);
+      Value context = call->getParentOfType<func::FuncOp>().getArgument(0);
+      entries.call(builder, call.getLoc(), "shardrt_mark", {context, call.getOperand(0)});
+      call.erase();
+    }
+    mark.erase();
+
+    // A name and a line for each, with a NUL behind each.
+    std::string text;
+    for (Attribute entry : names)
+      for (Attribute part : cast<ArrayAttr>(entry)) {
+        text += cast<StringAttr>(part).getValue();
+        text.push_back('\0');
+      }
+    OpBuilder builder(module.getBodyRegion());
+    Location loc = module.getLoc();
+    Type i64 = builder.getI64Type(), bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
+    LLVM::GlobalOp::create(builder, loc, bytes, /*isConstant=*/true, LLVM::Linkage::External, "shardc_traced_kernels",
+                           builder.getStringAttr(text));
+    LLVM::GlobalOp::create(builder, loc, i64, /*isConstant=*/true, LLVM::Linkage::External,
+                           "shardc_traced_kernels_length", builder.getI64IntegerAttr(names.size()));
+    module->removeAttr(kKernelsAttrName);
+  }
+};
+} // namespace
