@@ -4,6 +4,7 @@
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/GPU.h"
+#include "shardc/KernelGen/Passes.h"
 #include "shardc/Lowering/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Partition/Passes.h"
@@ -70,8 +71,11 @@ void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm) {
+static void addLowerToLinalg(OpPassManager &pm, bool names = false) {
   pm.addPass(createLowerCommunicationPass());
+  // What kernels are called in a trace; sites have their lines by now.
+  if (names)
+    pm.addPass(createNameLocationsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createLowerToLinalgPass());
   pm.addPass(createCanonicalizerPass());
@@ -97,12 +101,18 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
 }
 
 void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm);
+  addLowerToLinalg(pm, options.trace);
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
+  kernels.threads = options.threads;
+  kernels.marks = options.trace;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   buildCpuBufferPipeline(pm, kernels);
   pm.addPass(createCallRuntimePass());
+  if (options.threads > 1)
+    pm.addPass(createShareLoopsPass());
+  if (options.trace)
+    pm.addPass(createCallMarksPass());
   buildCpuToLLVMPipeline(pm, kernels);
   pm.addPass(createCheckStatusPass());
 }
@@ -131,6 +141,8 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
   Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
+  Option<bool> trace{*this, "trace", llvm::cl::desc("Let kernels say when they begin and end."), llvm::cl::init(false)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
 
   StageOptions get() const {
@@ -141,6 +153,8 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.unsharded = unsharded;
     options.noFallback = noFallback;
     options.noRaise = noRaise;
+    options.threads = threads;
+    options.trace = trace;
     options.explain = explain;
     options.origins = explain || isExplainRequested();
     options.arch = arch;

@@ -33,6 +33,10 @@ struct StageOptions {
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
   bool origins = false;
+  /// Threads of a rank that share its parallel loops (code for CPUs).
+  int64_t threads = 1;
+  /// Let kernels say when they begin and end (code for CPUs).
+  bool trace = false;
   /// What runs the kernels.
   Target target = Target::Cpu;
   /// What host code is generated for (Translation/ObjectFile.h).
