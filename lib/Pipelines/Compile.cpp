@@ -142,6 +142,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
     return failure();
   program.metadata = describeProgram(module);
   program.metadata.arch = options.arch;
+  if (options.target == Target::Cpu)
+    program.metadata.threads = options.threads;
   if (failed(lowerToLLVM(module, options)))
     return failure();
   if (options.target == Target::Cuda) {

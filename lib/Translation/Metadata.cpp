@@ -89,6 +89,7 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
     out.attribute("compiler", json::fixUTF8(metadata.compiler));
     out.attribute("arch", json::fixUTF8(metadata.arch));
     out.attribute("arena_bytes", metadata.arenaBytes);
+    out.attribute("threads", metadata.threads);
     out.attributeArray("mesh", [&] {
       for (const MeshAxis &axis : metadata.mesh)
         out.object([&] {
@@ -381,6 +382,9 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
   reader.read(*object, "compiler", "", metadata.compiler);
   reader.read(*object, "arch", "", metadata.arch);
   reader.read(*object, "arena_bytes", "", metadata.arenaBytes);
+  // Artifacts of before threads do not say it.
+  if (object->get("threads"))
+    reader.read(*object, "threads", "", metadata.threads);
   int64_t ranks = 1;
   reader.readArray(
       *object, "mesh", "", kMaxAxes,
