@@ -247,6 +247,32 @@ static StringRef adviceFor(StringRef op) {
       .Default("");
 }
 
+Error shardc::writeFile(StringRef path,
+                        function_ref<void(raw_ostream &)> write) {
+  if (path == "-") {
+    write(outs());
+    return Error::success();
+  }
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%");
+  if (!file)
+    return toolError(ExitCode::IO, path + ": cannot be written: " +
+                                       toString(file.takeError()));
+  std::error_code failed;
+  {
+    raw_fd_ostream out(file->FD, /*shouldClose=*/false);
+    write(out);
+    out.flush();
+    failed = out.error();
+    out.clear_error();
+  }
+  if (failed) {
+    consumeError(file->discard());
+    return toolError(ExitCode::IO, path + ": " + failed.message());
+  }
+  return withCode(ExitCode::IO, file->keep(path));
+}
+
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
 /// The compiler's diagnostics go to stderr.
 static Error withModel(StringRef path, ModelOptions &options,

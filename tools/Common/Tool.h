@@ -9,6 +9,7 @@
 
 #include "shardc/Pipelines/Compile.h"
 #include "shardc/Translation/DeviceImage.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
@@ -55,6 +56,11 @@ llvm::Error withCode(ExitCode code, llvm::Error error);
 /// Prints `TOOL: error: MESSAGE` on stderr and returns the exit code: 0 for
 /// success, 1 for errors that carry none.
 int reportAndGetExitCode(llvm::StringRef tool, llvm::Error error);
+
+/// Calls `write` on a new file, which gets its name if all went well; on stdout
+/// for '-'. Errors have code 7.
+llvm::Error writeFile(llvm::StringRef path,
+                      llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// A number among the options: kept as text, so that one that is none gets an
 /// error like all others.

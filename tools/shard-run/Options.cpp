@@ -57,6 +57,10 @@ static cl::opt<std::string>
          cl::desc("What code is generated for: native (default), "
                   "x86-64-v3, a CPU's name"),
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
+static NumberOption
+    threads("threads",
+            cl::desc("Threads of each rank that share its loops (default 1)"),
+            cl::value_desc("N"), cl::cat(category));
 static cl::opt<bool>
     noFallback("no-fallback",
                cl::desc("An op that would be gathered is an error"),
@@ -97,9 +101,14 @@ static cl::opt<std::string>
                 cl::value_desc("@file.npz"), cl::cat(category));
 static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
                            cl::value_desc("N"), cl::cat(category));
-static cl::opt<std::string> report("report",
-                                   cl::desc("json: one object on stdout"),
-                                   cl::value_desc("format"), cl::cat(category));
+static cl::opt<std::string>
+    report("report",
+           cl::desc("json: one object on stdout; FILE.html: a page to read"),
+           cl::value_desc("format"), cl::cat(category));
+static cl::opt<std::string>
+    trace("trace",
+          cl::desc("Write what each rank did when: open it in Perfetto"),
+          cl::value_desc("FILE.json"), cl::cat(category));
 static NumberOption
     timeout("timeout", cl::desc("Longest wait of a rank in ms (default 30000)"),
             cl::value_desc("ms"), cl::cat(category));
@@ -163,8 +172,16 @@ static Error checkOptions() {
                  ": expected round-robin, run-ahead or random=SEED");
   if (checkKernels && device != "emulated-cuda")
     return usage("--check-kernels goes with --device=emulated-cuda");
-  if (!report.empty() && report != "json")
-    return usage("--report=" + report + ": expected json");
+  if (!report.empty() && report != "json" &&
+      !StringRef(report).ends_with(".html"))
+    return usage("--report=" + report +
+                 ": expected json, or a file whose name ends with .html");
+  if (trace.getNumOccurrences() && trace.empty())
+    return usage("--trace=: expected a file, --trace=trace.json");
+  if (threads.getNumOccurrences() && device != "cpu")
+    return usage("--threads says how kernels of the host are shared, but "
+                 "--device=" +
+                 device + " has kernels of its own");
   if (mesh.getNumOccurrences())
     if (Error error = checkMeshOption(mesh))
       return error;
@@ -210,10 +227,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (device != "cpu")
     options.compile.stages.target =
         device == "cuda" ? Target::Cuda : Target::EmulatedCuda;
-  std::optional<int64_t> seedNumber, steps, timeoutMs, limit;
+  std::optional<int64_t> seedNumber, steps, timeoutMs, limit, threadNumber;
   Error numbers = joinErrors(
       joinErrors(joinErrors(readNumber(ranks, 1, 65536, options.compile.ranks),
-                            readNumber(seed, 0, INT64_MAX, seedNumber)),
+                            joinErrors(readNumber(seed, 0, INT64_MAX, seedNumber),
+                                       readNumber(threads, 1, 1024, threadNumber))),
                  joinErrors(readNumber(repeat, 1, 1000000000, steps),
                             readNumber(timeout, 1, INT64_MAX, timeoutMs))),
       joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
@@ -227,7 +245,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                    " is an artifact; give the model");
     for (const cl::Option *option : std::initializer_list<const cl::Option *>{
              std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-             &device})
+             &device, &threads})
       if (option->getNumOccurrences())
         return usage("--" + option->ArgStr +
                      " is said when a program is compiled, but " + model +
@@ -265,6 +283,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.check = check;
   options.repeat = steps.value_or(1);
   options.reportJSON = report == "json";
+  if (!options.reportJSON)
+    options.reportFile = report;
+  options.traceFile = trace;
+  options.compile.stages.trace = trace.getNumOccurrences() && device == "cpu";
+  options.compile.stages.threads = threadNumber.value_or(1);
   options.timeoutMs = timeoutMs.value_or(0);
   options.memoryLimit = limit.value_or(0);
   return options;

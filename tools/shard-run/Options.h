@@ -26,6 +26,8 @@ struct RunOptions {
   std::string outputsFile;
   int64_t repeat = 1;
   bool reportJSON = false;
+  std::string reportFile; ///< a page to read
+  std::string traceFile;
   int64_t timeoutMs = 0;   ///< 0: the runtime's own
   int transport = 0;       ///< a shardrt_transport
   int kernelSchedule = 0;  ///< as shardrt_world_options

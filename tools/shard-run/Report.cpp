@@ -59,8 +59,21 @@ static json::Object describeValue(const ValueMetadata &value) {
                       {"dims", std::move(dims)}};
 }
 
+SiteReport shardc::totalOf(ArrayRef<SiteReport> sites) {
+  SiteReport total;
+  for (const SiteReport &site : sites) {
+    total.count += site.count;
+    total.bytes += site.bytes;
+    total.ms += site.ms;
+    total.waitMs += site.waitMs;
+    total.hiddenMs += site.hiddenMs;
+  }
+  return total;
+}
+
 void shardc::writeReport(raw_ostream &out, const Session &session,
                          const RunResult &run, ArrayRef<Verdict> verdicts) {
+  SiteReport total = totalOf(run.sites);
   const ProgramMetadata &program = session.metadata();
   json::Object mesh;
   for (const MeshAxis &axis : program.mesh)
@@ -79,7 +92,8 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                                  {"bytes", count(site.bytes)},
                                  {"ms", site.ms},
                                  {"wait_ms", site.waitMs},
-                                 {"hidden", site.hidden},
+                                 {"hidden_ms", site.hiddenMs},
+                                 {"hidden", site.hidden()},
                                  {"location", json::fixUTF8(site.location)},
                                  {"name", json::fixUTF8(site.name)},
                                  {"reasons", std::move(reasons)}});
@@ -111,7 +125,15 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       {"ms_mean", std::accumulate(run.stepMs.begin(), run.stepMs.end(), 0.0) / run.stepMs.size()},
                       {"compile_ms", session.compileMs()},
                       {"peak_bytes", integers(run.peakBytes)},
+                      {"threads", program.threads},
                       {"communication", std::move(sites)},
+                      {"communication_total",
+                       json::Object{{"count", count(total.count)},
+                                    {"bytes", count(total.bytes)},
+                                    {"ms", total.ms},
+                                    {"wait_ms", total.waitMs},
+                                    {"hidden_ms", total.hiddenMs},
+                                    {"hidden", total.hidden()}}},
                       {"arguments", std::move(arguments)},
                       {"results", std::move(results)},
                       {"comparisons", std::move(comparisons)}};
@@ -130,13 +152,13 @@ void shardc::writeSummary(raw_ostream &out, const Session &session,
   if (run.stepMs.size() > 1)
     out << formatv(" (median of {0}, least {1:f3})", run.stepMs.size(),
                    *min_element(run.stepMs));
-  double bytes = 0, exchanges = 0;
-  for (const SiteReport &site : run.sites) {
-    bytes += site.bytes;
-    exchanges += site.count;
-  }
-  out << formatv("; {0} communication ops per step move {1} bytes\n",
-                 count(exchanges), count(bytes));
+  SiteReport total = totalOf(run.sites);
+  out << formatv("; {0} communication ops per step move {1} bytes",
+                 count(total.count), count(total.bytes));
+  if (total.count > 0)
+    out << formatv(" in {0:f3} ms, {1:f0} % of that time hidden", total.ms,
+                   100 * total.hidden());
+  out << "\n";
   for (const Verdict &verdict : verdicts)
     for (auto [i, output] : enumerate(verdict.outputs)) {
       out << formatv(

@@ -23,10 +23,17 @@ struct Verdict {
 /// Middle of the steps' times; the mean of the middle two of an even number.
 double medianMs(std::vector<double> stepMs);
 
+/// All sites together.
+SiteReport totalOf(llvm::ArrayRef<SiteReport> sites);
+
 /// Writes one JSON object (docs/Reference/shard-run.md lists its fields) and a
 /// newline.
 void writeReport(llvm::raw_ostream &out, const Session &session,
                  const RunResult &run, llvm::ArrayRef<Verdict> verdicts);
+
+/// Writes a page that says the same to people, in one file that needs no other.
+llvm::Error writePage(llvm::StringRef path, const Session &session,
+                      const RunResult &run, llvm::ArrayRef<Verdict> verdicts);
 
 /// Writes what a person wants to see: times, traffic, one line for each output
 /// of a comparison.

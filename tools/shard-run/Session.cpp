@@ -127,15 +127,38 @@ static std::vector<SiteReport> readSites(const shardrt_program *program,
         shardrt_world_site_stats(world, -1, site, &stats) != SHARDRT_OK)
       continue;
     double executions = static_cast<double>(steps) * ranks;
-    double busy = stats.total_ns + stats.overlap_ns;
     reports.push_back({info.kind, info.axes, info.location, info.name,
                        stats.count / executions,
                        static_cast<double>(stats.bytes_received) / steps,
                        stats.total_ns / executions / 1e6,
                        stats.wait_ns / executions / 1e6,
-                       busy > 0 ? stats.overlap_ns / busy : 0});
+                       stats.overlap_ns / executions / 1e6});
   }
   return reports;
+}
+
+static TraceReport readTrace(const shardrt_program *program,
+                             const shardrt_world *world, int64_t ranks) {
+  TraceReport trace;
+  for (int64_t i = 0; i < shardrt_program_num_kernels(program); ++i) {
+    const char *name, *location;
+    if (shardrt_program_kernel_info(program, i, &name, &location) == SHARDRT_OK)
+      trace.kernels.push_back({name, location});
+  }
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    TraceReport::Rank &mine = trace.ranks.emplace_back();
+    const shardrt_trace_event *events;
+    int64_t count = shardrt_world_trace(world, rank, &events, &mine.dropped);
+    if (count > 0)
+      mine.events.assign(events, events + count);
+    for (int64_t site = 0; site < shardrt_program_num_sites(program); ++site) {
+      std::vector<int64_t> &peers = mine.peers.emplace_back();
+      peers.resize(std::max<int64_t>(
+          shardrt_world_site_peers(world, rank, site, nullptr, 0), 0));
+      shardrt_world_site_peers(world, rank, site, peers.data(), peers.size());
+    }
+  }
+  return trace;
 }
 
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
@@ -154,6 +177,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   options.kernel_schedule = kernelSchedule;
   options.kernel_seed = kernelSeed;
   options.transport = transport;
+  options.trace = traces;
   char problem[1024] = "";
   shardrt_world *created = nullptr;
   int status = shardrt_world_create(code.get(), &options, &created, problem,
@@ -203,5 +227,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
     result.peakBytes.push_back(bytes);
   }
   result.sites = readSites(code.get(), world.get(), steps, ranks);
+  if (traces)
+    result.trace = readTrace(code.get(), world.get(), ranks);
   return result;
 }

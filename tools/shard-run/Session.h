@@ -17,7 +17,25 @@ struct SiteReport {
   double bytes = 0;  ///< that left a rank, summed over ranks
   double ms = 0;     ///< inside its calls, mean over ranks
   double waitMs = 0; ///< of these, waiting for other ranks
-  double hidden = 0; ///< of its time, the part that other work covered: 0 to 1
+  double hiddenMs = 0; ///< beside these, that other work covered
+  /// Of its time, the part that other work covered: 0 to 1.
+  double hidden() const {
+    return ms + hiddenMs > 0 ? hiddenMs / (ms + hiddenMs) : 0;
+  }
+};
+
+/// What ranks did, and when.
+struct TraceReport {
+  struct Kernel {
+    std::string name, location;
+  };
+  struct Rank {
+    std::vector<shardrt_trace_event> events;
+    int64_t dropped = 0; ///< events that were too many to keep
+    std::vector<std::vector<int64_t>> peers; ///< by site: whom it reads from
+  };
+  std::vector<Kernel> kernels; ///< by number
+  std::vector<Rank> ranks;
 };
 
 /// What one run came to.
@@ -27,7 +45,8 @@ struct RunResult {
   std::vector<double> stepMs; ///< one entry a step
   std::vector<int64_t>
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
-  std::vector<SiteReport> sites;
+  std::vector<SiteReport> sites; ///< by number
+  TraceReport trace;             ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,
   /// and one of these ranks; -1 if there is none.
   int64_t disagreeingOutput = -1, disagreeingRank = -1;
@@ -62,6 +81,9 @@ public:
   /// How buffers go from rank to rank: a shardrt_transport.
   void setTransport(int which) { transport = which; }
 
+  /// Whether runs note what ranks do.
+  void setTrace(bool asked) { traces = asked; }
+
 private:
   struct Destroy {
     void operator()(shardrt_program *program) const {
@@ -75,6 +97,7 @@ private:
   std::vector<ValueMetadata> expectations;
   double compileTime;
   int transport = 0;
+  bool traces = false;
   int kernelSchedule = 0;
   uint64_t kernelSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;

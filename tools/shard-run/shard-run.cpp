@@ -11,6 +11,7 @@
 #include "Options.h"
 #include "Report.h"
 #include "Session.h"
+#include "Trace.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -110,6 +111,7 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
   compile.ranks.reset();
   compile.stages.unsharded = true;
   compile.stages.noFallback = false;
+  compile.stages.trace = false;
   Expected<CompiledProgram> compiled = compileModel(options.model, compile);
   if (!compiled)
     return compiled.takeError();
@@ -148,12 +150,16 @@ static Error runProgram(const RunOptions *options) {
 
   session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
   session->setTransport(options->transport);
+  session->setTrace(!options->traceFile.empty());
   Expected<RunResult> run =
       session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)
     return run.takeError();
   if (!options->outputsFile.empty())
     if (Error error = writeOutputs(options->outputsFile, run->outputs))
+      return error;
+  if (!options->traceFile.empty())
+    if (Error error = writeTrace(options->traceFile, program, *run))
       return error;
 
   std::vector<Verdict> verdicts;
@@ -181,6 +187,9 @@ static Error runProgram(const RunOptions *options) {
                        .str();
   }
 
+  if (!options->reportFile.empty())
+    if (Error error = writePage(options->reportFile, *session, *run, verdicts))
+      return error;
   if (options->reportJSON)
     writeReport(outs(), *session, *run, verdicts);
   else if (verdicts.empty() && options->outputsFile.empty() &&
@@ -205,11 +214,12 @@ static Error runProgram(const RunOptions *options) {
 static Error runModules(RunOptions options, std::vector<std::string> modules) {
   if (options.isArtifact || options.outputsFile.size() ||
       options.expectFile.size() || options.inputsFile.size() ||
-      options.inputs.size() || options.reportJSON)
+      options.inputs.size() || options.reportJSON ||
+      options.reportFile.size() || options.traceFile.size())
     return toolError(ExitCode::Usage,
                      options.model + " holds " + Twine(modules.size()) +
-                         " modules; --input, --inputs, --outputs, --expect and "
-                         "--report go with one");
+                         " modules; --input, --inputs, --outputs, --expect, "
+                         "--report and --trace go with one");
   auto weight = [](ExitCode code) {
     return code == ExitCode::Differs       ? 3
            : code == ExitCode::Unsupported ? 1

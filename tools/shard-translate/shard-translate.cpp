@@ -54,6 +54,15 @@ static cl::list<std::string>
           cl::desc("Sizes of the shards in which a dim of an argument "
                    "arrives; may be given several times"),
           cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
+static NumberOption
+    threads("threads",
+            cl::desc("Threads of each rank that share its loops (default 1)"),
+            cl::value_desc("N"), cl::cat(category));
+static cl::opt<bool>
+    trace("trace",
+          cl::desc("Let kernels say when they begin and end, so that "
+                   "shard-run --trace names them"),
+          cl::cat(category));
 static cl::opt<bool>
     noFallback("no-fallback",
                cl::desc("An op that would be gathered is an error"),
@@ -89,6 +98,10 @@ static Error checkOptions() {
   if (target == "cuda" && arch.getNumOccurrences())
     if (std::string problem = checkGpuArchs(arch); !problem.empty())
       return usage("--arch=" + arch + ": " + problem);
+  if (threads.getNumOccurrences() && target != "cpu")
+    return usage("--threads says how kernels of the host are shared, but "
+                 "--target=" +
+                 target + " has kernels of its own");
   if (output == "-" && (emit == "cubin" || emit == "fatbin"))
     return usage("--emit=" + emit + " is not text: give a file with -o");
   if (output == "-" && (emit == "artifact" || emit == "obj"))
@@ -103,34 +116,6 @@ static Error checkOptions() {
     return usage(input +
                  " is an artifact; only its --emit=header can be written");
   return Error::success();
-}
-
-/// Calls `write` on a new file, which gets its name if all went well; on stdout
-/// for '-'.
-static Error writeFile(StringRef path,
-                       function_ref<void(raw_ostream &)> write) {
-  if (path == "-") {
-    write(outs());
-    return Error::success();
-  }
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%");
-  if (!file)
-    return toolError(ExitCode::IO, path + ": cannot be written: " +
-                                       toString(file.takeError()));
-  std::error_code failed;
-  {
-    raw_fd_ostream out(file->FD, /*shouldClose=*/false);
-    write(out);
-    out.flush();
-    failed = out.error();
-    out.clear_error();
-  }
-  if (failed) {
-    consumeError(file->discard());
-    return toolError(ExitCode::IO, path + ": " + failed.message());
-  }
-  return withCode(ExitCode::IO, file->keep(path));
 }
 
 static Error writeArtifact(const CompiledProgram &program) {
@@ -170,6 +155,11 @@ static Error runTool() {
   }
   options.stages.noFallback = noFallback;
   options.stages.noRaise = noRaise;
+  options.stages.trace = trace && target == "cpu";
+  std::optional<int64_t> threadNumber;
+  if (Error error = readNumber(threads, 1, 1024, threadNumber))
+    return error;
+  options.stages.threads = threadNumber.value_or(1);
   if (Error error = readNumber(ranks, 1, 65536, options.ranks))
     return error;
   if (emit == "llvmir") {
