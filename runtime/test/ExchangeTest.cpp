@@ -108,7 +108,7 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
                           int64_t steps = 3, uint64_t seed = 0,
                           bool split = false) {
   runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : deviceWays)
+  for (Way way : otherWays)
     runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
   for (const DimExchange &dim : site.exchange.dims)
     for (size_t i = 0; i < dim.owned.size(); ++i)
@@ -116,7 +116,7 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
         return;
   site.inPlace = true;
   runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : deviceWays)
+  for (Way way : otherWays)
     runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
 }
 
@@ -283,8 +283,8 @@ TEST(Exchange, SixteenRanksInterleaveManySites) {
   Site gather = exchangeSite("all_gather", {32, 4},
                              {{0, {0}, owned, Intervals(16, {0, 32})}});
   Site reduce = allReduceSite(ElementType::I64, Reduction::Sum, {0});
-  for (Way way : {Way::Host, Way::Staged, Way::Direct, Way::CudaDirect,
-                  Way::Nccl, Way::CudaNccl}) {
+  for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Staged, Way::Direct,
+                  Way::CudaDirect, Way::Nccl, Way::CudaNccl}) {
     TestWorld world(makeTable({16}, {halo, gather, reduce}), 5, 60'000, 0,
                     false, way);
     std::atomic<int64_t> wrong{0};

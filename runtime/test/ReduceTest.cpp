@@ -42,7 +42,7 @@ allReduce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
           const std::vector<int64_t> &axes,
           const std::vector<std::vector<T>> &inputs, bool inPlace = false) {
   auto outputs = runOnce(mesh, type, op, axes, inputs, inPlace, Way::Host);
-  for (Way way : deviceWays) {
+  for (Way way : otherWays) {
     auto again = runOnce(mesh, type, op, axes, inputs, inPlace, way);
     for (size_t rank = 0; rank < inputs.size(); ++rank)
       if (!inputs[rank].empty())
@@ -274,7 +274,7 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
       }
       // Zero with zero is zero in every type and reduction that there is.
       ++runs;
-      for (Way way : {Way::Host, Way::Direct, Way::Nccl}) {
+      for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl}) {
         TestWorld world(table, 0, 60'000, 0, false, way);
         int64_t bytes = elementBytes(type);
         std::atomic<int64_t> wrong{0};
@@ -355,7 +355,7 @@ static void runReduceScatter(const std::vector<int64_t> &mesh, Site site,
 static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
                                uint64_t seed = 0) {
   runReduceScatter(mesh, site, seed, Way::Host);
-  for (Way way : deviceWays)
+  for (Way way : otherWays)
     runReduceScatter(mesh, site, seed, way);
 }
 

@@ -75,7 +75,7 @@ public:
   }
 
   void check(int64_t steps, uint64_t seed) {
-    for (Way way : {Way::Host, Way::Direct, Way::Nccl})
+    for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl})
       check(steps, seed, way);
   }
 

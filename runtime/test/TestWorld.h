@@ -15,7 +15,11 @@
 #include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <random>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
 
 namespace shardrt::test {
 
@@ -50,16 +54,62 @@ inline SiteTable makeTable(std::vector<int64_t> mesh, std::vector<Site> sites) {
 }
 
 /// Where buffers are, and how they go from rank to rank.
-enum class Way { Host, Staged, Direct, CudaDirect, Nccl, CudaNccl };
+enum class Way {
+  Host,
+  Shared,
+  Sockets,
+  Staged,
+  Direct,
+  CudaDirect,
+  Nccl,
+  CudaNccl,
+  SharedStaged,
+  SocketsNccl
+};
 
-/// Those that move a device's buffers.
-inline constexpr Way deviceWays[] = {Way::Staged, Way::Direct, Way::CudaDirect,
-                                     Way::Nccl, Way::CudaNccl};
+/// All but threads that share their memory.
+inline constexpr Way otherWays[] = {
+    Way::Shared,     Way::Sockets, Way::Staged,   Way::Direct,
+    Way::CudaDirect, Way::Nccl,    Way::CudaNccl, Way::SharedStaged,
+    Way::SocketsNccl};
 
 inline const char *nameOf(Way way) {
-  const char *const names[] = {"host",           "staged", "direct",
-                               "direct on CUDA", "NCCL",   "NCCL on CUDA"};
+  const char *const names[] = {"host",
+                               "shared memory of processes",
+                               "sockets",
+                               "staged",
+                               "direct",
+                               "direct on CUDA",
+                               "NCCL",
+                               "NCCL on CUDA",
+                               "staged, shared memory of processes",
+                               "NCCL, sockets"};
   return names[static_cast<int>(way)];
+}
+
+/// Whether each rank is a job's process: here, all the same, a thread, with a
+/// world of its own that knows nothing of the others.
+inline bool isOfJob(Way way) {
+  return way == Way::Shared || way == Way::Sockets ||
+         way == Way::SharedStaged || way == Way::SocketsNccl;
+}
+
+inline bool isOfHost(Way way) {
+  return way == Way::Host || way == Way::Shared || way == Way::Sockets;
+}
+
+/// A port of this host that nobody listens at.
+inline int64_t freePort() {
+  int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto *any = reinterpret_cast<sockaddr *>(&address);
+  EXPECT_EQ(bind(made, any, length), 0);
+  EXPECT_EQ(getsockname(made, any, &length), 0);
+  close(made);
+  return ntohs(address.sin_port);
 }
 
 /// A device without kernels: the emulated one, or the stand-in for the driver.
@@ -98,27 +148,42 @@ public:
     EXPECT_EQ(status, SHARDRT_OK) << error;
     if (status != SHARDRT_OK)
       return;
-    if (way != Way::Host)
+    if (!isOfHost(way))
       const_cast<Program &>(*program->program).device =
           device ? std::move(device) : deviceFor(way);
     shardrt_world_options options = {};
-    options.transport = way == Way::Staged ? SHARDRT_TRANSPORT_HOST
-                        : way == Way::Host ? SHARDRT_TRANSPORT_AUTO
-                        : way == Way::Nccl || way == Way::CudaNccl
-                            ? SHARDRT_TRANSPORT_NCCL
-                            : SHARDRT_TRANSPORT_DIRECT;
+    options.transport =
+        way == Way::Staged || way == Way::SharedStaged ? SHARDRT_TRANSPORT_HOST
+        : isOfHost(way)                                ? SHARDRT_TRANSPORT_AUTO
+        : way == Way::Nccl || way == Way::CudaNccl || way == Way::SocketsNccl
+            ? SHARDRT_TRANSPORT_NCCL
+            : SHARDRT_TRANSPORT_DIRECT;
+    options.wire = way == Way::Sockets || way == Way::SocketsNccl
+                       ? SHARDRT_WIRE_TCP
+                       : SHARDRT_WIRE_SHARED;
     options.size = sizeof(options);
     options.timeout_ms = timeoutMs;
     options.grace_ms = graceMs;
     options.yield_seed = yieldSeed;
     options.unchecked = unchecked;
-    status =
-        shardrt_world_create(program, &options, &world, error, sizeof(error));
-    EXPECT_EQ(status, SHARDRT_OK) << error;
+    if (isOfJob(way)) {
+      makeJob(options);
+    } else {
+      status =
+          shardrt_world_create(program, &options, &world, error, sizeof(error));
+      EXPECT_EQ(status, SHARDRT_OK) << error;
+    }
     unsetenv("FAKE_CUDA_DEVICES");
   }
   ~TestWorld() {
-    shardrt_world_destroy(world);
+    if (members.empty())
+      shardrt_world_destroy(world);
+    forEachMember([](Member &member, int64_t) {
+      shardrt_world_destroy(member.world);
+    });
+    // Rank 0 keeps what the others ask for.
+    for (size_t i = members.size(); i-- > 0;)
+      shardrt_job_leave(members[i].job);
     unsetenv("FAKE_CUDA_MEMORY");
     shardrt_program_destroy(program);
   }
@@ -131,25 +196,91 @@ public:
     current = std::move(function);
     void *input = &current;
     std::vector<void *const *> inputs(ranks, &input);
+    if (!members.empty()) {
+      std::vector<int> results(ranks, -1);
+      forEachMember([&](Member &member, int64_t rank) {
+        results[rank] =
+            shardrt_world_run_repeated(member.world, inputs.data(),
+                                       inputs.data(), repeat, nullptr);
+      });
+      // All of them end alike.
+      for (int64_t rank = 1; rank < ranks; ++rank)
+        EXPECT_EQ(results[rank], results[0]) << error();
+      return results[0];
+    }
     return shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
                                       repeat, ms);
   }
-  std::string error() const { return shardrt_world_error(world); }
+  std::string error() const { return world ? shardrt_world_error(world) : "no world"; }
   std::string error(int64_t rank) const {
+    if (!members.empty())
+      return shardrt_world_rank_error(members[rank].world, rank);
     return shardrt_world_rank_error(world, rank);
   }
   shardrt_site_stats stats(int64_t site, int64_t rank = -1) const {
     shardrt_site_stats stats;
     EXPECT_EQ(shardrt_world_site_stats(world, rank, site, &stats), SHARDRT_OK);
+    for (size_t i = 1; i < members.size(); ++i) {
+      shardrt_site_stats more;
+      EXPECT_EQ(shardrt_world_site_stats(members[i].world, rank, site, &more),
+                SHARDRT_OK);
+      stats.count += more.count;
+      stats.bytes_received += more.bytes_received;
+    }
     return stats;
   }
+  /// The world of one process of a job.
+  shardrt_world *worldOf(int64_t rank) const { return members[rank].world; }
+  /// Calls `body(member, rank)` for all at the same time.
+  template <typename Body> void forEachMember(Body body) {
+    std::vector<std::thread> threads;
+    for (size_t rank = 0; rank < members.size(); ++rank)
+      threads.emplace_back(
+          [&, rank] { body(members[rank], static_cast<int64_t>(rank)); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  struct Member {
+    shardrt_job *job = nullptr;
+    shardrt_world *world = nullptr;
+  };
 
   int64_t ranks;
   shardrt_program *program = nullptr;
   shardrt_world *world = nullptr;
 
 private:
+  void makeJob(const shardrt_world_options &given) {
+    members.resize(ranks);
+    int64_t port = freePort();
+    forEachMember([&](Member &member, int64_t rank) {
+      char error[1024] = "";
+      shardrt_job_options options = {};
+      options.size = sizeof(options);
+      options.timeout_ms = 20'000;
+      options.rank = rank;
+      options.ranks = ranks;
+      options.port = port;
+      options.token = "test";
+      EXPECT_EQ(shardrt_job_join(&options, &member.job, error, sizeof(error)),
+                SHARDRT_OK)
+          << error;
+      shardrt_world_options mine = given;
+      mine.job = member.job;
+      if (member.job)
+        EXPECT_EQ(shardrt_world_create(program, &mine, &member.world, error,
+                                       sizeof(error)),
+                  SHARDRT_OK)
+            << error;
+    });
+    world = members[0].world;
+    for (Member &member : members)
+      if (!member.world)
+        world = nullptr;
+  }
+
   RankFunction current;
+  std::vector<Member> members; ///< of a job, by rank; else none
 };
 
 //===----------------------------------------------------------------------===//

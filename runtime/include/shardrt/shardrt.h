@@ -247,7 +247,49 @@ SHARDRT_EXPORT int shardrt_program_kernel_info(const shardrt_program *program,
                                                const char **name,
                                                const char **location);
 
+/* Jobs: processes that run a program together ------------------------------*/
+
+/** This process as one of several, each of which runs one rank of a program.
+ * Processes tell one another what they must know through a store over TCP that
+ * the one of rank 0 keeps. */
+typedef struct shardrt_job shardrt_job;
+
+/** Set `size` to sizeof(shardrt_job_options) and the rest to 0 for what the
+ * environment says: variables of shard-run --processes, torchrun, mpirun or
+ * srun, and MASTER_ADDR, MASTER_PORT, SHARDRT_JOB_TOKEN. */
+typedef struct shardrt_job_options {
+  size_t size;
+  int64_t timeout_ms; /**< longest wait for processes that come late, in
+                           milliseconds; 0: 120,000 */
+  int64_t rank;       /**< of this process; not read where `ranks` is 0 */
+  int64_t ranks;      /**< 0: the environment says */
+  const char *host;   /**< where rank 0 is; NULL: this host */
+  int64_t port;       /**< where it listens */
+  const char *token;  /**< what processes of this job have in common */
+} shardrt_job_options;
+
+/** Joins the job. SHARDRT_OK and `*job` NULL where the environment knows of no
+ * job: ranks are threads then. Errors: SHARDRT_USAGE (variables that contradict
+ * one another), SHARDRT_LOST (rank 0 did not come, or refuses this process). */
+SHARDRT_EXPORT int shardrt_job_join(const shardrt_job_options *options,
+                                    shardrt_job **job, char *error,
+                                    size_t error_size);
+/** After all worlds of the job are destroyed; NULL is let pass. */
+SHARDRT_EXPORT void shardrt_job_leave(shardrt_job *job);
+SHARDRT_EXPORT int64_t shardrt_job_rank(const shardrt_job *job);
+SHARDRT_EXPORT int64_t shardrt_job_size(const shardrt_job *job);
+/** Who started it: "torchrun", …; "" for options that said all. */
+SHARDRT_EXPORT const char *shardrt_job_launcher(const shardrt_job *job);
+
 /* Worlds: the ranks that run a program -------------------------------------*/
+
+/** How processes of a job reach one another. */
+enum shardrt_wire {
+  SHARDRT_WIRE_AUTO = 0,   /**< SHARED where all are of one host, else TCP */
+  SHARDRT_WIRE_SHARED = 1, /**< memory that they share */
+  SHARDRT_WIRE_TCP = 2,    /**< sockets */
+  SHARDRT_WIRE_MPI = 3     /**< messages of the MPI library that started them */
+};
 
 /** How the buffers of a program with kernels go from rank to rank. Without
  * kernels ranks share memory, and it is AUTO or HOST. */
@@ -290,7 +332,8 @@ typedef int (*shardrt_host_fn)(void *user, const shardrt_host_call *call,
 typedef struct shardrt_world_options {
   size_t size;
   /** Longest wait in a collective before the watchdog ends the step, in
-   * milliseconds; 0: 30,000; negative: no watchdog. */
+   * milliseconds; 0: 30,000 (none where there is a `host`); negative: no
+   * watchdog. */
   int64_t timeout_ms;
   /** After a failure, how long to wait for ranks that do not come back, in
    * milliseconds; 0: 1,000; negative: for ever. */
@@ -305,6 +348,12 @@ typedef struct shardrt_world_options {
   uint64_t kernel_seed;
   int transport; /**< a shardrt_transport */
   int no_graphs; /**< 1: never replay a step's work from a recording */
+  /** NULL: all ranks are threads of this process. Else this process runs one
+   * rank of the program and the others of the job run the others: each makes
+   * the same worlds, in the same order, and runs them as often. Buffers of other
+   * ranks are not looked at. After a failure no world of the job runs again. */
+  shardrt_job *job;
+  int wire; /**< a shardrt_wire */
   int trace;     /**< 1: note what ranks do, for shardrt_world_trace */
   shardrt_host_fn host; /**< what calls of the host are made of; NULL: none */
   void *host_user;      /**< handed to it */
@@ -341,6 +390,14 @@ SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
                                               int64_t repeat,
                                               double *milliseconds);
 
+/** In a job, between runs: brings `bytes` bytes at `mine` of each process to the
+ * one of rank `root`: those of rank i to `parts[i]`, of `part_bytes[i]` bytes
+ * (there alone; else NULL). All processes call it. */
+SHARDRT_EXPORT int shardrt_world_gather(shardrt_world *world, int64_t root,
+                                        const void *mine, int64_t bytes,
+                                        void *const *parts,
+                                        const int64_t *part_bytes);
+
 /** What failed in the last run, one line for each thing to say; "" after a good
  * run. Valid until the next run. */
 SHARDRT_EXPORT const char *shardrt_world_error(const shardrt_world *world);
@@ -359,8 +416,8 @@ typedef struct shardrt_site_stats {
                                for other ranks had it not done other work */
 } shardrt_site_stats;
 
-/** Statistics of `site` on `rank`; summed over all ranks if `rank` is -1. Not
- * during a run. */
+/** Statistics of `site` on `rank`; summed over all ranks of this process if
+ * `rank` is -1. Not during a run. */
 SHARDRT_EXPORT int shardrt_world_site_stats(const shardrt_world *world,
                                             int64_t rank, int64_t site,
                                             shardrt_site_stats *stats);

@@ -48,7 +48,7 @@ static bool show(shardrt_context &ctx, Call call, const void *data,
   shown->used = true;
   if (!ctx.device->mark(shown->mark))
     return failOfDevice(ctx, call.site);
-  return ctx.comm->post(call, shown, readers, ticket);
+  return ctx.comm->post(call, {shown, sizeof(*shown)}, readers, ticket);
 }
 
 /// Waits until `peer` has shown its buffer, and lets this device's work wait
@@ -234,7 +234,7 @@ static int runAllReduceDirect(shardrt_context &ctx, int64_t site,
   bool done;
   if (plan->group.size() == 1) {
     Ticket ticket;
-    done = ctx.comm->post({site, count}, src, {}, ticket) &&
+    done = ctx.comm->post({site, count}, {}, {}, ticket) &&
            ctx.comm->finish(ticket, {});
     if (done && bytes > 0 && dst != src &&
         !ctx.device->copy(bytesFrom(0, 0, bytes), src, dst))

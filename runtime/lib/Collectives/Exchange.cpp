@@ -156,7 +156,8 @@ struct HostWay {
   static constexpr auto checkBuffers = shardrt::checkBuffers;
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
-    return ctx.comm->post({site, 0}, pending.src, plan.readers, pending.ticket);
+    return ctx.comm->post({site, 0}, {pending.src, plan.srcBytes, plan.pieces},
+                          plan.readers, pending.ticket);
   }
   static bool complete(shardrt_context &ctx, const SitePlan &plan,
                        const shardrt_context::Pending &pending, void *to,

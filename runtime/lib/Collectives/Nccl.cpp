@@ -112,7 +112,7 @@ struct NcclWay {
   static constexpr auto checkBuffers = checkDeviceBuffers;
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
-    return ctx.comm->post({site, 0}, nullptr, plan.readers, pending.ticket);
+    return ctx.comm->post({site, 0}, {}, plan.readers, pending.ticket);
   }
   /// Nothing is under way before: `lastPost` stays.
   static bool complete(shardrt_context &ctx, const SitePlan &plan,
@@ -159,7 +159,7 @@ static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
   if (ranks > 1)
     timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
   Ticket ticket;
-  if (!ctx.comm->post({site, count}, nullptr, plan->readers, ticket) ||
+  if (!ctx.comm->post({site, count}, {}, plan->readers, ticket) ||
       !meet(ctx, ticket, plan->readers, plan->readers))
     return ctx.comm->status();
   bool done = true;
@@ -195,7 +195,7 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
   SiteTimer timer(ctx, site);
   timer.bytesReceived = plan->bytesReceived;
   Ticket ticket;
-  if (!ctx.comm->post({site, 0}, nullptr, plan->readers, ticket) ||
+  if (!ctx.comm->post({site, 0}, {}, plan->readers, ticket) ||
       !meet(ctx, ticket, plan->opened, plan->readers))
     return ctx.comm->status();
   NcclRank &rank = *ctx.nccl;

@@ -8,6 +8,7 @@
 #ifndef SHARDRT_COLLECTIVES_PLAN_H
 #define SHARDRT_COLLECTIVES_PLAN_H
 
+#include "Comm/Comm.h"
 #include "Device/Cpu/Combine.h"
 #include "Device/Cpu/Copy.h"
 #include "shardrt/Sites.h"
@@ -35,6 +36,10 @@ struct SitePlan {
   int64_t dstBytes = 0;
   std::vector<int64_t> readers; ///< who reads this rank's buffer
   int64_t bytesReceived = 0;    ///< from others, in one execution
+
+  // For transports that pack: what each reader reads of this rank's buffer.
+  std::vector<Piece> pieces;
+  std::vector<std::vector<BoxCopy>> packs; ///< what pieces point to
 
   // Exchange.
   std::vector<BoxCopy> fills;

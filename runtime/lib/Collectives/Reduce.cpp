@@ -79,7 +79,8 @@ static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
   alignas(64) std::byte result[smallAllReduceBytes];
   Ticket ticket;
   Parts parts(plan.group.size());
-  if (!ctx.comm->post(call, src, plan.readers, ticket) ||
+  if (!ctx.comm->post(call, {src, call.count * plan.elementBytes}, plan.readers,
+                      ticket) ||
       !openAll(ctx, ticket, plan.group, src, parts))
     return false;
   plan.combiner.function({parts.data(), parts.size()}, result, call.count);
@@ -105,9 +106,20 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
   while (plan.group[me] != ctx.rank)
     ++me;
 
+  // Of each one reads its slice, then everybody this rank's.
+  std::vector<Piece> slices, result;
+  if (ctx.comm->packs())
+    for (int64_t i = 0; i < ranks; ++i)
+      if (i != me) {
+        slices.push_back({begin(i) * bytes, (begin(i + 1) - begin(i)) * bytes});
+        result.push_back(
+            {begin(me) * bytes, (begin(me + 1) - begin(me)) * bytes});
+      }
+
   Ticket first, second;
   Parts parts(plan.group.size());
-  if (!ctx.comm->post(call, src, plan.readers, first) ||
+  if (!ctx.comm->post(call, {src, call.count * bytes, slices}, plan.readers,
+                      first) ||
       !openAll(ctx, first, plan.group, src, parts))
     return false;
   int64_t from = begin(me), size = begin(me + 1) - from;
@@ -117,7 +129,8 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
                          size);
   closeAll(ctx, first, plan.readers);
 
-  if (!ctx.comm->post(call, dst, plan.readers, second))
+  if (!ctx.comm->post(call, {dst, call.count * bytes, result}, plan.readers,
+                      second))
     return false;
   for (int64_t step = 1; step < ranks; ++step) {
     int64_t i = (me + step) % ranks;
@@ -148,7 +161,7 @@ int shardrt::runAllReduce(shardrt_context &ctx, int64_t site, const void *src,
   bool done;
   if (ranks == 1) {
     Ticket ticket;
-    done = ctx.comm->post({site, count}, src, {}, ticket) &&
+    done = ctx.comm->post({site, count}, {}, {}, ticket) &&
            ctx.comm->finish(ticket, {});
     if (done && bytes > 0 && to != from)
       std::memcpy(to, from, bytes);
@@ -178,7 +191,8 @@ int shardrt::runReduceScatter(shardrt_context &ctx, int64_t site,
   auto *from = static_cast<const std::byte *>(src);
   auto *to = static_cast<std::byte *>(dst);
   Ticket ticket;
-  if (!ctx.comm->post({site, 0}, src, plan->readers, ticket))
+  if (!ctx.comm->post({site, 0}, {src, plan->srcBytes, plan->pieces},
+                      plan->readers, ticket))
     return ctx.comm->status();
   for (const SitePlan::Part &part : plan->parts) {
     Parts bases(part.ranks.size()), parts(part.ranks.size());

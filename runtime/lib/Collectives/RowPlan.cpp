@@ -13,6 +13,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Collectives/RowPositions.h"
+#include <utility>
 
 using namespace shardrt;
 
@@ -45,7 +46,10 @@ tellGroup(shardrt_context &ctx, int64_t site, std::span<const int64_t> group,
   size_t me = std::find(group.begin(), group.end(), ctx.rank) - group.begin();
   SettleOnFailure guard{ctx};
   Ticket ticket;
-  if (!ctx.comm->post({site, 0}, words.data(), others, ticket))
+  if (!ctx.comm->post(
+          {site, 0},
+          {words.data(), static_cast<int64_t>(words.size() * sizeof(int64_t))},
+          others, ticket))
     return false;
   for (size_t step = 0; step < group.size(); ++step) {
     // In any order of arrival would do as well: `read` sorts.
@@ -97,6 +101,7 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
                     });
   plan.asks.clear();
   plan.askers.clear();
+  plan.asked.clear();
   plan.rowsReceived = 0;
   std::vector<int64_t> words = {0}, rows;
   std::vector<RowPlan::Pair> sorted;
@@ -132,24 +137,42 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
   words.insert(words.end(), rows.begin(), rows.end());
   if (wantTheSame(info, axes)) {
     // What this rank reads of its own block all others read of it.
-    if (!asks[place[ctx.rank]].pairs.empty())
-      for (int64_t peer : group)
-        if (peer != ctx.rank)
-          plan.askers.push_back(peer);
+    std::vector<int64_t> mine;
+    for (const RowPlan::Pair &pair : asks[place[ctx.rank]].pairs)
+      if (mine.empty() || mine.back() != pair.row)
+        mine.push_back(pair.row);
+    for (int64_t peer : group)
+      if (peer != ctx.rank && !mine.empty()) {
+        plan.askers.push_back(peer);
+        plan.asked.push_back(mine);
+      }
   } else if (!tellGroup(ctx, site, group, words, /*width=*/1,
                  [&](size_t i, std::span<const int64_t> list) {
                    if (group[i] == ctx.rank)
                      return;
                    bytes += static_cast<int64_t>((list.size() + 1) * 8);
-                   if (!list.empty())
-                     plan.askers.push_back(group[i]);
+                   if (list.empty())
+                     return;
+                   plan.askers.push_back(group[i]);
+                   plan.asked.emplace_back(list.begin(), list.end());
                  }))
     return false;
   // Starting with the next rank above, not all ranks read the same one first.
   for (size_t step = 0; step < group.size(); ++step) {
     size_t i = (place[ctx.rank] + step) % group.size();
-    if (!asks[i].pairs.empty())
-      plan.asks.push_back(std::move(asks[i]));
+    if (asks[i].pairs.empty())
+      continue;
+    plan.asks.push_back(std::move(asks[i]));
+    RowPlan::Ask &ask = plan.asks.back();
+    if (!ctx.comm->packs() || ask.peer == ctx.rank)
+      continue;
+    // Rows come one behind the other, in the order of their numbers.
+    int64_t row = -1, number = -1;
+    for (RowPlan::Pair &pair : ask.pairs) {
+      number += pair.row != row;
+      row = std::exchange(pair.row, number);
+    }
+    ask.numRows = number + 1;
   }
   return true;
 }
@@ -192,9 +215,14 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
   }
   words.insert(words.end(), entries.begin(), entries.end());
   plan.takers.clear();
+  plan.taken.clear();
   for (auto [key, place] : owners)
-    if (!byKey[key].empty() && group[place] != ctx.rank)
+    if (!byKey[key].empty() && group[place] != ctx.rank) {
       plan.takers.push_back(group[place]);
+      std::vector<int64_t> &taken = plan.taken.emplace_back();
+      for (size_t e = 0; e < byKey[key].size(); e += 2)
+        taken.push_back(byKey[key][e]);
+    }
 
   plan.sources.clear();
   plan.takes.clear();
@@ -225,13 +253,19 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
   for (const Part &part : parts) {
     Positions theirs(info, group[part.place]);
     int64_t source = static_cast<int64_t>(plan.sources.size());
-    plan.sources.push_back({group[part.place], theirs.count()});
+    bool travels = ctx.comm->packs() && group[part.place] != ctx.rank;
+    plan.sources.push_back({group[part.place],
+                            travels
+                                ? static_cast<int64_t>(part.pairs.size()) / 2
+                                : theirs.count()});
     for (size_t e = 0; e < part.pairs.size(); e += 2) {
-      RowPlan::Take take = {source, part.pairs[e], part.pairs[e + 1]};
+      int64_t at = part.pairs[e];
+      RowPlan::Take take = {source, travels ? static_cast<int64_t>(e) / 2 : at,
+                            part.pairs[e + 1]};
       if (inOrder || parts.size() == 1)
         plan.takes.push_back(take);
       else
-        numbered.push_back({theirs.globalNumber(take.at), take});
+        numbered.push_back({theirs.globalNumber(at), take});
     }
   }
   std::sort(numbered.begin(), numbered.end(),

@@ -23,6 +23,8 @@ struct RowPlan {
   struct Ask {
     int64_t peer = 0;
     std::vector<Pair> pairs;
+    /// Where buffers travel: rows of the message, which pairs then number.
+    int64_t numRows = 0;
   };
   /// A row of updates that comes to this rank.
   struct Take {
@@ -32,7 +34,7 @@ struct RowPlan {
   };
   struct Source {
     int64_t peer = 0;
-    int64_t positions = 0; ///< how many it has
+    int64_t positions = 0; ///< how many it has, or, where they travel, sends
   };
 
   int64_t positions = 0;
@@ -41,12 +43,14 @@ struct RowPlan {
   // Gathers.
   std::vector<Ask> asks;
   std::vector<int64_t> askers; ///< who reads this rank's rows
+  std::vector<std::vector<int64_t>> asked; ///< by asker: which, ascending
   int64_t rowsReceived = 0;    ///< from others, each once
 
   // Scatters.
   std::vector<Source> sources; ///< those that have something for this rank
   std::vector<Take> takes;     ///< in the order of all updates of all ranks
   std::vector<int64_t> takers; ///< who reads this rank's updates
+  std::vector<std::vector<int64_t>> taken; ///< by taker: at which positions
   int64_t updatesReceived = 0; ///< from others
 };
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
+#include "Collectives/Pack.h"
 #include "Collectives/RowPositions.h"
 #include <cstring>
 
@@ -128,7 +129,12 @@ int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
   timer.bytesReceived = plan->rowsReceived * mine.outer * bytes;
   // A rank without elements in its rows has nothing to read or to show.
   Ticket ticket;
-  if (!ctx.comm->post({site, 0}, src, plan->askers, ticket))
+  std::vector<std::vector<BoxCopy>> boxes;
+  std::vector<Piece> pieces;
+  if (ctx.comm->packs())
+    packRows(plan->asked, mine.outer, mine.rows, bytes, boxes, pieces);
+  if (!ctx.comm->post({site, 0}, {src, sitePlan->srcBytes, pieces},
+                      plan->askers, ticket))
     return ctx.comm->status();
   auto *to = static_cast<std::byte *>(dst);
   for (const RowPlan::Ask &ask : plan->asks) {
@@ -136,7 +142,9 @@ int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
     bool isOwn = ask.peer == ctx.rank;
     if (!isOwn && !ctx.comm->open(ticket, ask.peer, from))
       return ctx.comm->status();
-    int64_t rows = isOwn ? mine.rows : shapeOf(*info, rowDims, ask.peer).rows;
+    int64_t rows = isOwn                ? mine.rows
+                   : ctx.comm->packs() ? ask.numRows
+                                       : shapeOf(*info, rowDims, ask.peer).rows;
     for (int64_t o = 0; o < mine.outer && bytes > 0; ++o)
       copyRows(ask.pairs, from + o * rows * bytes,
                to + o * plan->positions * bytes, bytes);
@@ -199,7 +207,14 @@ int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
   SiteTimer timer(ctx, site);
   timer.bytesReceived = plan->updatesReceived * mine.outer * bytes;
   Ticket ticket;
-  if (!ctx.comm->post({site, 0}, updates, plan->takers, ticket))
+  std::vector<std::vector<BoxCopy>> boxes;
+  std::vector<Piece> pieces;
+  if (ctx.comm->packs())
+    packRows(plan->taken, mine.outer, plan->positions, bytes, boxes, pieces);
+  if (!ctx.comm->post(
+          {site, 0},
+          {updates, mine.outer * plan->positions * bytes, pieces},
+          plan->takers, ticket))
     return ctx.comm->status();
   std::vector<const std::byte *> sources;
   for (const RowPlan::Source &source : plan->sources) {

@@ -18,16 +18,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace shardrt {
+
+struct BoxCopy;
 
 /// What a rank is about when it posts: the site, and the number of elements
 /// where the site does not say it.
 struct Call {
   int64_t site = 0;
   int64_t count = 0;
+};
+
+/// What one reader reads of a posted buffer: for transports that carry it
+/// there.
+struct Piece {
+  // Bytes of the buffer, in one run.
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  /// Or boxes of it, one behind the other: destination offsets and strides are
+  /// those in the message, of `bytes` bytes.
+  const std::vector<BoxCopy> *boxes = nullptr;
+};
+
+/// A buffer about to be posted.
+struct Posted {
+  const void *data = nullptr;
+  int64_t bytes = 0;
+  /// One for each reader; none: everybody reads all of it.
+  std::span<const Piece> pieces = {};
 };
 
 /// A post that is under way.
@@ -43,9 +66,13 @@ class Comm {
 public:
   virtual ~Comm() = default;
 
-  /// Shows `data` to `readers` (ranks, this one not among them). It must not
+  /// Whether buffers travel to their readers, which then get what their Piece
+  /// says: boxes as they lie in the message, a run at its place.
+  virtual bool packs() const { return false; }
+
+  /// Shows a buffer to `readers` (ranks, this one not among them). It must not
   /// change before finish().
-  virtual bool post(Call call, const void *data,
+  virtual bool post(Call call, const Posted &posted,
                     std::span<const int64_t> readers, Ticket &ticket) = 0;
   /// Counts a post that this rank's group can do without, where another group
   /// may not: posts stay in step across groups.
@@ -70,7 +97,58 @@ public:
   virtual void settle() = 0;
   /// What the step has failed with; 0 if it has not.
   virtual int status() const = 0;
+
+  /// The rank enters or leaves its step. All posts must be finished when it
+  /// leaves. False: the step has failed.
+  virtual void enterStep() = 0;
+  virtual bool leaveStep() = 0;
+  /// Waits for all ranks at the end of a step.
+  virtual bool barrier() = 0;
 };
+
+/// Why a step failed, as each rank tells it.
+struct Failure {
+  int status = 0;
+  int64_t rank = -1;    ///< the one that failed first
+  std::string text;     ///< what it says
+  int64_t peer = -1;    ///< the other side of a mismatch
+  std::string peerText; ///< what that one says
+};
+
+/// The ranks of one world, as far as this process can do something about them.
+class Group {
+public:
+  virtual ~Group() = default;
+
+  virtual int64_t size() const = 0;
+  /// The end of rank `i`, which is one of this process.
+  virtual Comm &rank(int64_t i) = 0;
+  /// Memory that other ranks read in place, where they share none otherwise;
+  /// else NULL.
+  virtual class Segment *segment() { return nullptr; }
+
+  /// Ends the step for everybody with the first failure that is reported.
+  virtual void fail(Failure failure) = 0;
+  virtual bool failed() const = 0;
+  virtual Failure failure() const = 0;
+  /// Before a run, while no rank is inside a step. False: after this failure
+  /// there cannot be another run.
+  virtual bool reset() = 0;
+  /// Called from time to time during a run: lets ranks that have waited long
+  /// look again, and fails the step when one has waited too long or is gone.
+  virtual void patrol() = 0;
+};
+
+/// What watches over a group's waits.
+struct GroupOptions {
+  int64_t timeoutNs = 0; ///< 0: no watchdog
+  bool checked = true;
+  uint64_t yieldSeed = 0;
+};
+
+/// Names a site for messages: `halo_exchange #3`, with its location if the
+/// second argument is true.
+using DescribeSite = std::function<std::string(int64_t, bool)>;
 
 } // namespace shardrt
 

@@ -58,6 +58,9 @@ struct shardrt_context {
   shardrt::Memory memory;
   std::unique_ptr<shardrt::Pool> pool;   ///< its threads
   std::unique_ptr<shardrt::Trace> trace; ///< none unless asked for
+  /// What calls of the host are made of; NULL: none.
+  shardrt_host_fn host = nullptr;
+  void *hostUser = nullptr;
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;

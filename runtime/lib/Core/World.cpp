@@ -7,10 +7,13 @@
 
 #include "Core/World.h"
 #include "Collectives/Collectives.h"
+#include "Collectives/Pack.h"
+#include "Comm/Local/LocalComm.h"
 #include "Core/Clock.h"
 #include "Core/Cores.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <system_error>
@@ -20,25 +23,86 @@ using namespace shardrt;
 static constexpr int64_t millisecond = 1'000'000;
 
 World::World(std::shared_ptr<const Program> loaded, Options options)
-    : program(std::move(loaded)), options(options),
-      group(program->table.numRanks(), options.group,
-            [this](int64_t site, bool full) {
-              return program->describe(site, full);
-            }) {
-  int64_t ranks = group.size();
+    : program(std::move(loaded)), options(options) {
+  if (!makeGroup() || !makeContexts() || !pickCollectives())
+    return;
+  back.assign(contexts.size(), 1);
+  left.assign(contexts.size(), 0);
+  rankErrors.resize(numRanks());
+}
+
+std::string World::describe(int64_t site, bool full) const {
+  // What brings results together is no site of the program.
+  if (site < 0)
+    return "the end of the run";
+  return program->describe(site, full);
+}
+
+/// What must be the same for all processes of a world, in a few words.
+static std::string fingerprint(const Program &program) {
+  EncodedSites sites = encodeSites(program.table);
+  uint64_t hash = 14695981039346656037u;
+  auto add = [&](const void *data, size_t bytes) {
+    auto *at = static_cast<const unsigned char *>(data);
+    for (size_t i = 0; i < bytes; ++i)
+      hash = (hash ^ at[i]) * 1099511628211u;
+  };
+  add(sites.words.data(), sites.words.size() * sizeof(sites.words[0]));
+  add(sites.strings.data(), sites.strings.size());
+  add(program.metadata.data(), program.metadata.size());
+  return std::to_string(program.table.numRanks()) + " ranks, " +
+         std::to_string(program.table.sites.size()) + " sites, " +
+         std::to_string(hash);
+}
+
+bool World::makeGroup() {
+  auto tell = [this](int64_t site, bool full) { return describe(site, full); };
+  if (!options.job) {
+    group = std::make_unique<LocalGroup>(numRanks(), options.group, tell);
+    return true;
+  }
+  const Launch &launch = options.job->launch;
+  if (launch.size != numRanks()) {
+    status = SHARDRT_USAGE;
+    error = (launch.launcher.empty() ? "the job" : launch.launcher) + " has " +
+            std::to_string(launch.size) +
+            " processes, but the program's mesh has " +
+            std::to_string(numRanks()) + " ranks: start one for each";
+    return false;
+  }
+  name = std::to_string(options.job->worlds++);
+  int why = SHARDRT_OK;
+  group = connectJob(*options.job, options.wire, name, fingerprint(*program),
+                     options.group, tell, why, error);
+  if (!group)
+    status = why;
+  return group != nullptr;
+}
+
+bool World::makeContexts() {
+  int64_t ranks = numRanks();
   for (int64_t rank = 0; rank < ranks; ++rank) {
+    if (options.job && rank != options.job->launch.rank)
+      continue;
     auto ctx = std::make_unique<shardrt_context>();
     ctx->rank = rank;
     ctx->numRanks = ranks;
     ctx->program = program.get();
-    ctx->comm = &group.rank(rank);
-    for (const Site &site : program->table.sites)
-      ctx->plans.push_back(planSite(site, rank));
+    ctx->comm = &group->rank(rank);
+    ctx->memory.use(group->segment());
+    for (const Site &site : program->table.sites) {
+      SitePlan plan = planSite(site, rank);
+      if (ctx->comm->packs())
+        packPlan(site, rank, plan);
+      ctx->plans.push_back(std::move(plan));
+    }
     ctx->stats.resize(program->table.sites.size());
     if (program->device) {
-      ctx->device = openDevice(*program->device, rank, ranks, status, error);
+      // Processes of a host share its devices by their numbers there.
+      int64_t place = options.job ? options.job->launch.localRank : rank;
+      ctx->device = openDevice(*program->device, place, ranks, status, error);
       if (!ctx->device)
-        return;
+        return false;
       ctx->device->setSchedule(options.kernelSchedule,
                                options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
@@ -46,13 +110,11 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
     ctx->pool = std::make_unique<Pool>(rank, ranks, options.pin);
     if (options.trace)
       ctx->trace = std::make_unique<Trace>();
+    ctx->host = options.host;
+    ctx->hostUser = options.hostUser;
     contexts.push_back(std::move(ctx));
   }
-  if (!pickCollectives())
-    return;
-  back.assign(ranks, 1);
-  left.assign(ranks, 0);
-  rankErrors.resize(ranks);
+  return true;
 }
 
 World::~World() {
@@ -108,11 +170,25 @@ int World::makeNcclRanks(std::string &why) {
 
 int World::renewNccl(std::string &why) {
   const nccl::Library *library = nccl::openLibrary(why);
-  nccl::Result result = library->getUniqueId(&ncclId);
-  if (result == nccl::success)
-    return SHARDRT_OK;
-  why = "NCCL makes no unique id: " + library->nameOf(result, nullptr);
-  return SHARDRT_REFUSED;
+  Job *job = options.job;
+  std::string key = "nccl/" + name + "/" + std::to_string(ncclIds++), bytes;
+  if (!job || job->launch.rank == 0) {
+    nccl::Result result = library->getUniqueId(&ncclId);
+    if (result != nccl::success) {
+      why = "NCCL makes no unique id: " + library->nameOf(result, nullptr);
+      return SHARDRT_REFUSED;
+    }
+    bytes.assign(reinterpret_cast<const char *>(&ncclId), sizeof(ncclId));
+    return !job || job->store->set(key, bytes, why) ? SHARDRT_OK : SHARDRT_LOST;
+  }
+  if (!job->store->get(key, job->timeoutMs, bytes, why))
+    return SHARDRT_LOST;
+  if (bytes.size() != sizeof(ncclId)) {
+    why = "rank 0 gave an id of another NCCL";
+    return SHARDRT_REFUSED;
+  }
+  std::memcpy(&ncclId, bytes.data(), sizeof(ncclId));
+  return SHARDRT_OK;
 }
 
 bool World::pickCollectives() {
@@ -129,10 +205,14 @@ bool World::pickCollectives() {
     case SHARDRT_TRANSPORT_HOST:
       break;
     case SHARDRT_TRANSPORT_AUTO:
-      if (reachAll(contexts, why))
+      if (!options.job && reachAll(contexts, why))
         picked = &directCollectives();
       break;
     case SHARDRT_TRANSPORT_DIRECT:
+      if (options.job)
+        return refuse(SHARDRT_UNSUPPORTED,
+                      "the direct transport is for ranks of one process; host "
+                      "and nccl go between processes");
       if (!reachAll(contexts, why))
         return refuse(SHARDRT_UNSUPPORTED,
                       why + "; the direct transport needs that, host does not");
@@ -164,7 +244,8 @@ bool World::pickCollectives() {
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-void World::serve(int64_t rank) {
+void World::serve(size_t index) {
+  int64_t rank = contexts[index]->rank;
   if (options.pin)
     moveToCore(rank, /*bind=*/true);
   int64_t seen = 0;
@@ -174,7 +255,7 @@ void World::serve(int64_t rank) {
       std::unique_lock lock(mutex);
       wake.wait(lock, [&] { return stopping || generation != seen; });
       if (stopping) {
-        left[rank] = 1;
+        left[index] = 1;
         return;
       }
       seen = generation;
@@ -182,10 +263,10 @@ void World::serve(int64_t rank) {
       outputs = job.outputs ? job.outputs[rank] : nullptr;
     }
     if (!options.pin)
-      moveToCore(rank * contexts[rank]->pool->width(), /*bind=*/false);
-    runSteps(*contexts[rank], inputs, outputs);
+      moveToCore(rank * contexts[index]->pool->width(), /*bind=*/false);
+    runSteps(*contexts[index], inputs, outputs);
     std::lock_guard lock(mutex);
-    back[rank] = 1;
+    back[index] = 1;
     if (--running == 0)
       done.notify_all();
   }
@@ -198,13 +279,13 @@ void World::runSteps(shardrt_context &ctx, void *const *inputs,
   if (ctx.device)
     ctx.device->forgetRecording();
   // What others wait for in NCCL does not come any more: each must say so.
-  if (ctx.nccl && group.failed())
+  if (ctx.nccl && group->failed())
     ctx.nccl->abort();
 }
 
 void World::runRepeated(shardrt_context &ctx, void *const *inputs,
                         void *const *outputs) {
-  LocalComm &comm = group.rank(ctx.rank);
+  Comm &comm = *ctx.comm;
   int64_t repeat = job.repeat;
   for (int64_t step = 0; step < repeat; ++step) {
     if (ctx.deviceMemory)
@@ -228,15 +309,16 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
       ctx.trace->endStep(began, nowNs());
     for (size_t i = 0; isRecording && i < ctx.stats.size(); ++i)
       ctx.recordedCounts[i] += ctx.stats[i].count;
-    auto last = [&] {
-      int64_t now = nowNs();
-      if (job.milliseconds)
-        job.milliseconds[step] =
-            static_cast<double>(now - job.lastEndNs) / millisecond;
-      job.lastEndNs = now;
-    };
-    if (!comm.barrier(arrived, stepsDone, last))
+    if (!comm.barrier())
       return;
+    // One of those of this process has the clock.
+    if (&ctx != contexts[0].get())
+      continue;
+    int64_t now = nowNs();
+    if (job.milliseconds)
+      job.milliseconds[step] =
+          static_cast<double>(now - job.lastEndNs) / millisecond;
+    job.lastEndNs = now;
   }
 }
 
@@ -278,7 +360,7 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
     if (status != SHARDRT_OK)
       ctx.fail(status, why);
   } catch (...) {
-    group.fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
+    group->fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
     return false;
   }
   return status == SHARDRT_OK;
@@ -294,9 +376,9 @@ void World::stop() {
   wake.notify_all();
 }
 
-bool World::gone(int64_t rank) const {
+bool World::gone(size_t index) const {
   std::lock_guard lock(mutex);
-  return left[rank] || back[rank];
+  return left[index] || back[index];
 }
 
 void World::waitForRanks(std::unique_lock<std::mutex> &lock) {
@@ -308,9 +390,9 @@ void World::waitForRanks(std::unique_lock<std::mutex> &lock) {
   while (!done.wait_for(lock, std::chrono::nanoseconds(tick),
                         [&] { return running == 0; })) {
     lock.unlock();
-    group.patrol();
+    group->patrol();
     lock.lock();
-    if (!group.failed())
+    if (!group->failed())
       continue;
     int64_t now = nowNs();
     if (failedAt == 0)
@@ -331,40 +413,91 @@ int World::run(void *const *const *inputs, void *const *const *outputs,
   error.clear();
   for (std::string &text : rankErrors)
     text.clear();
-  if (group.failed() && program->device && contexts[0]->nccl)
-    if (int failed = renewNccl(error))
+  if (group->failed() && program->device && contexts[0]->nccl)
+    if (int failed = options.job ? 0 : renewNccl(error))
       return failed;
-  group.reset();
-  arrived.store(0);
+  if (!group->reset()) {
+    error = "an earlier run of this job failed: " + group->failure().text;
+    return SHARDRT_LOST;
+  }
   job = {inputs, outputs, repeat, milliseconds, nowNs()};
-  running = group.size();
+  running = static_cast<int64_t>(contexts.size());
   std::fill(back.begin(), back.end(), 0);
   ++generation;
   wake.notify_all();
   waitForRanks(lock);
-  return group.failed() ? reportFailure() : SHARDRT_OK;
+  return group->failed() ? reportFailure() : SHARDRT_OK;
 }
 
 int World::reportFailure() {
-  Failure failure = group.failure();
+  Failure failure = group->failure();
   error = failure.text;
   if (!failure.peerText.empty())
     error += "\n" + failure.peerText;
   std::string first = failure.text.substr(0, failure.text.find('\n'));
-  for (int64_t rank = 0; rank < group.size(); ++rank) {
-    if (!back[rank]) {
-      rankErrors[rank] = "rank " + std::to_string(rank) + ": did not come back";
-      error += "\n" + rankErrors[rank];
-    } else if (rank == failure.rank) {
-      rankErrors[rank] = failure.text;
-    } else if (rank == failure.peer) {
-      rankErrors[rank] = failure.peerText;
-    } else {
-      rankErrors[rank] =
-          "rank " + std::to_string(rank) + ": stopped with the group: " + first;
+  for (int64_t rank = 0; rank < numRanks(); ++rank)
+    rankErrors[rank] = rank == failure.rank   ? failure.text
+                       : rank == failure.peer ? failure.peerText
+                                              : "rank " + std::to_string(rank) +
+                                                    ": stopped with the group: " +
+                                                    first;
+  for (size_t i = 0; i < contexts.size(); ++i)
+    if (!back[i]) {
+      std::string &text = rankErrors[contexts[i]->rank];
+      text = "rank " + std::to_string(contexts[i]->rank) + ": did not come back";
+      error += "\n" + text;
     }
-  }
   return failure.status;
+}
+
+int World::gather(int64_t root, const void *mine, int64_t bytes,
+                  void *const *parts, const int64_t *partBytes) {
+  std::unique_lock lock(mutex);
+  error.clear();
+  if (!options.job || root < 0 || root >= numRanks() || running != 0 ||
+      group->failed()) {
+    error = "nothing can be brought together: ";
+    error += !options.job       ? "ranks are threads of one process"
+             : group->failed() ? "the last run failed"
+                               : "there is no such rank, or a run is under way";
+    return SHARDRT_USAGE;
+  }
+  shardrt_context &ctx = *contexts[0];
+  Comm &comm = *ctx.comm;
+  bool isRoot = ctx.rank == root;
+  std::vector<int64_t> readers;
+  if (!isRoot)
+    readers.push_back(root);
+  // The sizes first, so that what does not fit is noticed.
+  Ticket first, second;
+  Call call = {-1, 0};
+  bool done = comm.post(call, {&bytes, sizeof(bytes)}, readers, first) &&
+              comm.post(call, {mine, bytes}, readers, second);
+  for (int64_t rank = 0; done && isRoot && rank < numRanks(); ++rank) {
+    int64_t theirs = bytes;
+    auto *data = static_cast<const std::byte *>(mine), *size = data;
+    if (rank != root) {
+      if (!(done = comm.open(first, rank, size)))
+        break;
+      std::memcpy(&theirs, size, sizeof(theirs));
+      comm.close(first, rank);
+      if (!(done = comm.open(second, rank, data)))
+        break;
+    }
+    if (theirs != partBytes[rank]) {
+      comm.fail(SHARDRT_MISMATCH,
+                "expected " + std::to_string(partBytes[rank]) +
+                    " bytes of rank " + std::to_string(rank) + ", got " +
+                    std::to_string(theirs));
+      done = false;
+    } else if (theirs > 0) {
+      std::memcpy(parts[rank], data, theirs);
+    }
+    if (rank != root)
+      comm.close(second, rank);
+  }
+  done = done && comm.finish(first, readers) && comm.finish(second, readers);
+  return done ? SHARDRT_OK : reportFailure();
 }
 
 //===----------------------------------------------------------------------===//
@@ -375,7 +508,7 @@ int World::reportFailure() {
 static void endThreads(shardrt_world &handle) {
   handle.world->stop();
   for (size_t i = 0; i < handle.threads.size(); ++i) {
-    if (handle.world->gone(static_cast<int64_t>(i)))
+    if (handle.world->gone(i))
       handle.threads[i].join();
     else
       handle.threads[i].detach();
@@ -397,7 +530,10 @@ int shardrt_world_create(const shardrt_program *program,
     std::memcpy(&asked, given, std::min(given->size, sizeof(asked)));
   try {
     World::Options options;
-    int64_t timeout = asked.timeout_ms == 0 ? 30'000 : asked.timeout_ms;
+    // A function of the host takes as long as it likes.
+    int64_t timeout = asked.timeout_ms != 0 ? asked.timeout_ms
+                      : asked.host          ? -1
+                                            : 30'000;
     int64_t grace = asked.grace_ms == 0 ? 1'000 : asked.grace_ms;
     constexpr int64_t longest = int64_t(1) << 40;
     options.group.timeoutNs =
@@ -412,18 +548,27 @@ int shardrt_world_create(const shardrt_program *program,
     // A replayed step says nothing of what is in it.
     options.record = asked.no_graphs == 0 && asked.trace == 0;
     options.trace = asked.trace != 0;
+    options.job = asked.job ? &asked.job->job : nullptr;
+    if (asked.wire < SHARDRT_WIRE_AUTO || asked.wire > SHARDRT_WIRE_MPI) {
+      writeError(error, errorSize,
+                 "there is no wire " + std::to_string(asked.wire));
+      return SHARDRT_USAGE;
+    }
+    options.wire = static_cast<Wire>(asked.wire);
+    options.host = asked.host;
+    options.hostUser = asked.host_user;
     auto handle = std::make_unique<shardrt_world>();
     handle->world = std::make_shared<World>(program->program, options);
     if (handle->world->status != SHARDRT_OK) {
       writeError(error, errorSize, handle->world->error);
       return handle->world->status;
     }
-    int64_t ranks = program->program->table.numRanks();
-    handle->threads.reserve(ranks);
+    size_t count = handle->world->contexts.size();
+    handle->threads.reserve(count);
     try {
-      for (int64_t rank = 0; rank < ranks; ++rank)
+      for (size_t index = 0; index < count; ++index)
         handle->threads.emplace_back(
-            [shared = handle->world, rank] { shared->serve(rank); });
+            [shared = handle->world, index] { shared->serve(index); });
     } catch (...) {
       endThreads(*handle);
       throw;
@@ -469,7 +614,7 @@ const char *shardrt_world_error(const shardrt_world *world) {
 }
 
 const char *shardrt_world_rank_error(const shardrt_world *world, int64_t rank) {
-  if (rank < 0 || rank >= static_cast<int64_t>(world->threads.size()))
+  if (rank < 0 || rank >= world->world->numRanks())
     return "";
   return world->world->rankErrors[rank].c_str();
 }
@@ -477,7 +622,7 @@ const char *shardrt_world_rank_error(const shardrt_world *world, int64_t rank) {
 int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
                              int64_t site, shardrt_site_stats *stats) {
   const auto &contexts = world->world->contexts;
-  if (!stats || rank < -1 || rank >= static_cast<int64_t>(contexts.size()) ||
+  if (!stats || rank < -1 || rank >= world->world->numRanks() ||
       site < 0 || site >= static_cast<int64_t>(contexts[0]->stats.size()))
     return SHARDRT_USAGE;
   *stats = {};
@@ -505,11 +650,10 @@ void shardrt_world_reset_stats(shardrt_world *world) {
 int64_t shardrt_world_trace(const shardrt_world *world, int64_t rank,
                             const shardrt_trace_event **events,
                             int64_t *dropped) {
-  const auto &contexts = world->world->contexts;
-  if (!events || rank < 0 || rank >= static_cast<int64_t>(contexts.size()) ||
-      !contexts[rank]->trace)
+  const shardrt_context *ctx = world->world->find(rank);
+  if (!events || !ctx || !ctx->trace)
     return -1;
-  const Trace &trace = *contexts[rank]->trace;
+  const Trace &trace = *ctx->trace;
   *events = trace.events.data();
   if (dropped)
     *dropped = trace.dropped;
@@ -519,11 +663,10 @@ int64_t shardrt_world_trace(const shardrt_world *world, int64_t rank,
 int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
                                  int64_t site, int64_t *peers,
                                  int64_t capacity) {
-  const auto &contexts = world->world->contexts;
-  if (rank < 0 || rank >= static_cast<int64_t>(contexts.size()) || site < 0 ||
-      site >= static_cast<int64_t>(contexts[rank]->plans.size()))
+  const shardrt_context *ctx = world->world->find(rank);
+  if (!ctx || site < 0 || site >= static_cast<int64_t>(ctx->plans.size()))
     return -1;
-  const SitePlan &plan = contexts[rank]->plans[site];
+  const SitePlan &plan = ctx->plans[site];
   int64_t count = 0;
   auto add = [&](int64_t peer) {
     if (peer == rank)
@@ -542,12 +685,81 @@ int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
 }
 
 int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
-  const auto &contexts = world->world->contexts;
-  if (rank < 0 || rank >= static_cast<int64_t>(contexts.size()))
+  const shardrt_context *ctx = world->world->find(rank);
+  if (!ctx)
     return -1;
-  if (contexts[rank]->deviceMemory)
-    return contexts[rank]->deviceMemory->peakBytes();
-  return contexts[rank]->memory.peakBytes();
+  return ctx->deviceMemory ? ctx->deviceMemory->peakBytes()
+                           : ctx->memory.peakBytes();
+}
+
+int shardrt_world_gather(shardrt_world *world, int64_t root, const void *mine,
+                         int64_t bytes, void *const *parts,
+                         const int64_t *part_bytes) {
+  if (!world || bytes < 0 || (bytes > 0 && !mine))
+    return SHARDRT_USAGE;
+  try {
+    return world->world->gather(root, mine, bytes, parts, part_bytes);
+  } catch (const std::exception &) {
+    return SHARDRT_MEMORY;
+  }
+}
+
+int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
+                     char *error, size_t errorSize) {
+  if (!job || (given && given->size < sizeof(size_t))) {
+    writeError(error, errorSize, "a NULL argument, or options without a size");
+    return SHARDRT_USAGE;
+  }
+  *job = nullptr;
+  shardrt_job_options asked = {};
+  if (given)
+    std::memcpy(&asked, given, std::min(given->size, sizeof(asked)));
+  try {
+    auto handle = std::make_unique<shardrt_job>();
+    Job &made = handle->job;
+    made.timeoutMs = asked.timeout_ms > 0 ? asked.timeout_ms : 120'000;
+    std::string why;
+    if (asked.ranks > 0) {
+      made.launch.rank = made.launch.localRank = asked.rank;
+      made.launch.size = asked.ranks;
+      made.launch.host = asked.host ? asked.host : "127.0.0.1";
+      made.launch.port = asked.port;
+      made.launch.token = asked.token ? asked.token : "";
+    } else {
+      why = readLaunch([](const char *name) { return std::getenv(name); },
+                       made.launch);
+      if (why.empty() && made.launch.launcher.empty())
+        return SHARDRT_OK;
+    }
+    if (!why.empty()) {
+      writeError(error, errorSize, why);
+      return SHARDRT_USAGE;
+    }
+    made.store = Store::join(made.launch, made.timeoutMs, why);
+    if (!made.store) {
+      writeError(error, errorSize, why);
+      return SHARDRT_LOST;
+    }
+    *job = handle.release();
+    return SHARDRT_OK;
+  } catch (const std::exception &e) {
+    writeError(error, errorSize, std::string("out of memory: ") + e.what());
+    return SHARDRT_MEMORY;
+  }
+}
+
+void shardrt_job_leave(shardrt_job *job) { delete job; }
+
+int64_t shardrt_job_rank(const shardrt_job *job) {
+  return job->job.launch.rank;
+}
+
+int64_t shardrt_job_size(const shardrt_job *job) {
+  return job->job.launch.size;
+}
+
+const char *shardrt_job_launcher(const shardrt_job *job) {
+  return job->job.launch.launcher.c_str();
 }
 
 } // extern "C"

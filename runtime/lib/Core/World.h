@@ -1,6 +1,7 @@
 //===- World.h - The ranks of one program in this process -------*- C++ -*-===//
 //
-// One thread a rank, asleep between runs. The thread that calls run() is the
+// All ranks of the program, or, in a job of processes, one of them. One thread a
+// rank, asleep between runs. The thread that calls run() is the
 // watchdog while it waits. State is shared by the handle and the threads, so
 // that a rank that never comes back can be left behind.
 //
@@ -8,7 +9,8 @@
 #ifndef SHARDRT_CORE_WORLD_H
 #define SHARDRT_CORE_WORLD_H
 
-#include "Comm/Local/LocalComm.h"
+#include "Comm/Bootstrap/Job.h"
+#include "Comm/Comm.h"
 #include "Core/Context.h"
 #include <condition_variable>
 #include <memory>
@@ -21,40 +23,61 @@ namespace shardrt {
 class World {
 public:
   struct Options {
-    LocalGroup::Options group;
+    GroupOptions group;
+    Job *job = nullptr; ///< NULL: all ranks are threads
+    Wire wire = Wire::Auto;
     int64_t graceNs = 0; ///< negative: for ever
     bool pin = false;
     int kernelSchedule = 0;
     uint64_t kernelSeed = 0;
     int transport = SHARDRT_TRANSPORT_AUTO;
     bool record = true;
+    shardrt_host_fn host = nullptr;
+    void *hostUser = nullptr;
     bool trace = false;
   };
   World(std::shared_ptr<const Program> program, Options options);
   ~World();
 
-  /// What the thread of `rank` does until stop().
-  void serve(int64_t rank);
+  /// What the thread of a rank, number `index` of those of this process, does
+  /// until stop().
+  void serve(size_t index);
   void stop();
-  /// True once `rank` has left serve().
-  bool gone(int64_t rank) const;
+  /// True once it has left serve().
+  bool gone(size_t index) const;
   int run(void *const *const *inputs, void *const *const *outputs,
           int64_t repeat, double *milliseconds);
+  /// Between runs: brings `bytes` bytes of each process to rank `root`.
+  int gather(int64_t root, const void *mine, int64_t bytes, void *const *parts,
+             const int64_t *partBytes);
+  /// The context of `rank`, if it is one of this process.
+  shardrt_context *find(int64_t rank) const {
+    for (const auto &ctx : contexts)
+      if (ctx->rank == rank)
+        return ctx.get();
+    return nullptr;
+  }
+  int64_t numRanks() const { return program->table.numRanks(); }
 
   std::shared_ptr<const Program> program;
-  std::vector<std::unique_ptr<shardrt_context>> contexts;
+  /// What all ranks share; gone after what they hold, which may lie in it.
+  std::unique_ptr<Group> group;
+  std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
-  std::vector<std::string> rankErrors;
+  std::vector<std::string> rankErrors; ///< by rank
 
 private:
-  struct Job {
+  /// What ranks are to do in a run.
+  struct Work {
     void *const *const *inputs = nullptr;
     void *const *const *outputs = nullptr;
     int64_t repeat = 0;
     double *milliseconds = nullptr;
     int64_t lastEndNs = 0; ///< when the step before ended
   };
+  bool makeGroup();
+  bool makeContexts();
   /// How collectives are carried out; false, with `status`, if not as asked.
   bool pickCollectives();
   /// Gives each rank its part of NCCL; 0, or a status and why not.
@@ -70,26 +93,29 @@ private:
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
   void waitForRanks(std::unique_lock<std::mutex> &lock);
   int reportFailure();
+  std::string describe(int64_t site, bool full) const;
 
   Options options;
-  LocalGroup group;
+  std::string name; ///< of this world in its job
   nccl::UniqueId ncclId;
+  int64_t ncclIds = 0; ///< made so far
 
   mutable std::mutex mutex; ///< guards what follows, except inside a run
   std::condition_variable wake, done;
-  Job job;
+  Work job;
   int64_t generation = 0;
   int64_t running = 0; ///< ranks that are not done with the job
   bool stopping = false;
-  std::vector<char> back; ///< by rank: done with the job
-  std::vector<char> left; ///< by rank: has left serve()
-
-  // The barrier at the end of each step.
-  std::atomic<int64_t> arrived{0};
-  std::atomic<int64_t> stepsDone{0};
+  std::vector<char> back; ///< by context: done with the job
+  std::vector<char> left; ///< by context: has left serve()
 };
 
 } // namespace shardrt
+
+/// The C handle.
+struct shardrt_job {
+  shardrt::Job job;
+};
 
 /// The C handle.
 struct shardrt_world {

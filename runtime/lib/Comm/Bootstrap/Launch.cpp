@@ -20,6 +20,12 @@ struct Names {
 
 // A launcher may run under another (torchrun under srun): the inner one first.
 static const Names known[] = {
+    {"shard-run",
+     "SHARDRT_RANK",
+     "SHARDRT_NUM_RANKS",
+     "SHARDRT_RANK",
+     "SHARDRT_NUM_RANKS",
+     {}},
     {"torchrun",
      "RANK",
      "WORLD_SIZE",
@@ -129,6 +135,9 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
   if (launch.launcher == "srun")
     launch.token += "." + textOf(variables, "SLURM_STEP_ID");
 
+  if (launch.launcher == "shard-run" && launch.rank == 0)
+    launch.listener = static_cast<int>(
+        numberOf(variables, "SHARDRT_LISTENER", 3, 1 << 20, error).value_or(-1));
   launch.host = textOf(variables, "MASTER_ADDR");
   if (launch.host.empty() && launch.launcher == "srun") {
     std::string hosts = textOf(variables, "SLURM_STEP_NODELIST");

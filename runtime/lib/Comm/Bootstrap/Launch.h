@@ -7,6 +7,7 @@
 //
 // | launcher        | rank, ranks, rank on its host | job |
 // |---|---|---|
+// | shard-run       | SHARDRT_RANK, SHARDRT_NUM_RANKS | SHARDRT_JOB_TOKEN |
 // | torchrun        | RANK, WORLD_SIZE, LOCAL_RANK | TORCHELASTIC_RUN_ID |
 // | Open MPI        | OMPI_COMM_WORLD_RANK, …_SIZE, …_LOCAL_RANK |
 // PMIX_NAMESPACE, OMPI_MCA_ess_base_jobid | | MPICH, Intel    | PMI_RANK,
@@ -31,6 +32,8 @@ struct Launch {
   int64_t rank = 0;
   int64_t size = 1;
   int64_t localRank = 0; ///< among those of its host
+  /// Of rank 0: a socket that listens at the port already; -1: there is none.
+  int listener = -1;
   std::string host;      ///< where rank 0 is
   int64_t port = 0;
   std::string token; ///< what processes of this job have in common

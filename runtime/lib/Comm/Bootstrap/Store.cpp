@@ -157,6 +157,17 @@ static std::string isTooLarge(const std::string &name) {
 /// What stands for the values that all ranks set when they meet at `name`.
 static std::string everybody(const std::string &name) { return name + "/*"; }
 
+/// `rank 3`, or `ranks 1, 2, 5`: the first of them.
+static std::string namesOf(const std::vector<int64_t> &ranks) {
+  constexpr size_t most = 16;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size() && i < most; ++i)
+    text += (i ? ", " : "") + std::to_string(ranks[i]);
+  if (ranks.size() > most)
+    text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
 bool Store::meet(const std::string &name, int64_t timeoutMs,
                  std::string &error) {
   if (come(name, timeoutMs, error))
@@ -164,14 +175,14 @@ bool Store::meet(const std::string &name, int64_t timeoutMs,
   std::string value;
   if (error.find(" waited ") == std::string::npos)
     return false;
+  std::vector<int64_t> missing;
   for (int64_t rank = 0; rank < launch.size; ++rank)
     if (std::string other;
-        !get(name + "/" + std::to_string(rank), 20, value, other)) {
-      error =
-          waited(launch, timeoutMs,
-                 "rank " + std::to_string(rank) + " to come to '" + name + "'");
-      break;
-    }
+        !get(name + "/" + std::to_string(rank), 20, value, other))
+      missing.push_back(rank);
+  if (!missing.empty())
+    error = waited(launch, timeoutMs,
+                   namesOf(missing) + " to come to '" + name + "'");
   return false;
 }
 
@@ -185,11 +196,15 @@ public:
   explicit ServerStore(const Launch &launch) : Store(launch) {}
   ~ServerStore() override;
   bool listenAt(std::string &error);
+  bool bindAndListen(sockaddr_in &address, std::string &error);
 
   bool set(const std::string &name, const std::string &value,
            std::string &error) override;
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override;
+  std::string address() const override {
+    return launch.host == "localhost" ? "127.0.0.1" : launch.host;
+  }
 
 private:
   bool come(const std::string &name, int64_t timeoutMs,
@@ -244,6 +259,27 @@ bool ServerStore::listenAt(std::string &error) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(launch.port));
   address.sin_addr.s_addr = htonl(isLocal ? INADDR_LOOPBACK : INADDR_ANY);
+  // Whoever started this process may have made sure of the port.
+  if (launch.listener >= 0) {
+    listener = Socket(launch.listener);
+    fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
+  } else if (!bindAndListen(address, error)) {
+    return false;
+  }
+  fcntl(listener.get(), F_SETFL, O_NONBLOCK);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    error = std::string("no pipe: ") + std::strerror(errno);
+    return false;
+  }
+  wakeRead = Socket(ends[0]);
+  wakeWrite = Socket(ends[1]);
+  joined.insert(0);
+  thread = std::thread([this] { serve(); });
+  return true;
+}
+
+bool ServerStore::bindAndListen(sockaddr_in &address, std::string &error) {
   listener = Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   int yes = 1;
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -257,16 +293,6 @@ bool ServerStore::listenAt(std::string &error) {
                  : "");
     return false;
   }
-  fcntl(listener.get(), F_SETFL, O_NONBLOCK);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    error = std::string("no pipe: ") + std::strerror(errno);
-    return false;
-  }
-  wakeRead = Socket(ends[0]);
-  wakeWrite = Socket(ends[1]);
-  joined.insert(0);
-  thread = std::thread([this] { serve(); });
   return true;
 }
 
@@ -476,6 +502,7 @@ public:
            std::string &error) override {
     return ask('G', name, "", timeoutMs, value, error);
   }
+  std::string address() const override;
 
 private:
   bool come(const std::string &name, int64_t timeoutMs,
@@ -534,6 +561,17 @@ bool ClientStore::ask(char what, const std::string &name,
   }
 }
 
+std::string ClientStore::address() const {
+  sockaddr_in mine = {};
+  socklen_t length = sizeof(mine);
+  char text[INET_ADDRSTRLEN] = "";
+  if (getsockname(server.get(), reinterpret_cast<sockaddr *>(&mine), &length) !=
+          0 ||
+      !inet_ntop(AF_INET, &mine.sin_addr, text, sizeof(text)))
+    return {};
+  return text;
+}
+
 bool ClientStore::set(const std::string &name, const std::string &value,
                       std::string &error) {
   if (static_cast<int64_t>(name.size() + value.size()) > maxBytes) {
@@ -575,13 +613,15 @@ static Socket connectOnce(const std::string &host, int64_t port,
 bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
   int64_t deadline = nowNs() + timeoutMs * millisecond;
   std::string why;
+  int64_t pause = 1;
   while ((server = connectOnce(launch.host, launch.port, why)).get() < 0) {
     if (nowNs() >= deadline) {
       error = waited(launch, timeoutMs,
                      "rank 0 to listen at " + place() + ": " + why);
       return false;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    pause = std::min<int64_t>(2 * pause, 50);
   }
   int64_t left = std::max<int64_t>((deadline - nowNs()) / millisecond, 1000);
   std::string none, hello = std::string(greeting) + "\n" +

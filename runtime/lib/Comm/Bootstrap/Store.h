@@ -31,9 +31,12 @@ public:
   /// Waits until `name` is set.
   virtual bool get(const std::string &name, int64_t timeoutMs,
                    std::string &value, std::string &error) = 0;
-  /// Waits until all ranks have called it with this name; else says who has
-  /// not.
+  /// Waits until all ranks have called it with this name; else names those who
+  /// have not.
   bool meet(const std::string &name, int64_t timeoutMs, std::string &error);
+
+  /// Where others of the job reach this process: an address of IPv4.
+  virtual std::string address() const = 0;
 
   static constexpr int64_t maxBytes = 1 << 20;
 

@@ -1,4 +1,4 @@
-//===- LocalComm.cpp - Ranks as threads that share memory -----------------===//
+//===- LocalComm.cpp - Ranks that share memory ----------------------------===//
 //
 // Two atomics carry each direction: a slot's stamp from writer to readers, its
 // count of readers left from readers to writer. Bells only end a sleep, they
@@ -11,7 +11,10 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <new>
 #include <thread>
+#include <unistd.h>
 
 using namespace shardrt;
 
@@ -40,61 +43,139 @@ static uint64_t stampOf(const Ticket &ticket) {
 // LocalGroup
 //===----------------------------------------------------------------------===//
 
-LocalGroup::LocalGroup(int64_t size, Options options,
-                       std::function<std::string(int64_t, bool)> describe)
-    : options(options), describe(std::move(describe)) {
+LocalGroup::LocalGroup(int64_t size, GroupOptions options,
+                       DescribeSite describe)
+    : numRanks(size), options(options), describe(std::move(describe)),
+      ownBoards(new Board[size]), ownCommon(new GroupBoard()),
+      boards(ownBoards.get()), common(ownCommon.get()) {
+  prepare();
+  for (int64_t i = 0; i < size; ++i)
+    ranks.push_back(std::make_unique<LocalComm>(*this, i));
+}
+
+LocalGroup::LocalGroup(Shared given, GroupOptions options,
+                       DescribeSite describe)
+    : numRanks(static_cast<int64_t>(given.others.size())), options(options),
+      describe(std::move(describe)), shared(std::move(given)),
+      boards(reinterpret_cast<Board *>(shared.boards->data())),
+      common(reinterpret_cast<GroupBoard *>(boards + numRanks)) {
+  prepare();
+  ranks.resize(numRanks);
+  ranks[shared.rank] = std::make_unique<LocalComm>(*this, shared.rank);
+  board(shared.rank).process.store(getpid());
+  shared.boards->hold(shared.rank);
+}
+
+void LocalGroup::prepare() {
   // With a core for each rank the other side is about to act: spin for a
   // microsecond or two. It may sit on this very core all the same, then
   // spinning keeps it from acting: soon give the core away instead, a few
   // times.
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  spins = size <= cores ? 50 : 0;
-  yields = size <= cores ? 30 : 4;
-  for (int64_t i = 0; i < size; ++i)
-    ranks.push_back(std::make_unique<LocalComm>(*this, i));
+  spins = numRanks <= cores ? 50 : 0;
+  yields = numRanks <= cores ? 30 : 4;
 }
 
-LocalGroup::~LocalGroup() = default;
+LocalGroup::~LocalGroup() {
+  if (isShared())
+    board(shared.rank).hasLeft.store(true);
+}
+
+int64_t LocalGroup::bytesOfBoards(int64_t ranks) {
+  return ranks * static_cast<int64_t>(sizeof(Board)) +
+         static_cast<int64_t>(sizeof(GroupBoard));
+}
+
+void LocalGroup::beginBoards(Segment &boards, int64_t ranks, uint64_t job) {
+  auto *at = reinterpret_cast<Board *>(boards.data());
+  for (int64_t i = 0; i < ranks; ++i)
+    new (at + i) Board();
+  auto *common = new (at + ranks) GroupBoard();
+  common->job = job;
+  common->ranks = ranks;
+}
+
+bool LocalGroup::areBoards(const Segment &boards, int64_t ranks, uint64_t job) {
+  auto *common = reinterpret_cast<const GroupBoard *>(
+      reinterpret_cast<const Board *>(boards.data()) + ranks);
+  return common->magic == GroupBoard::magicWord && common->job == job &&
+         common->ranks == ranks;
+}
+
+Comm &LocalGroup::rank(int64_t i) { return *ranks[i]; }
+
+static void store(char *to, size_t size, const std::string &text) {
+  size_t length = std::min(size - 1, text.size());
+  std::memcpy(to, text.data(), length);
+  to[length] = 0;
+}
 
 void LocalGroup::fail(Failure failure) {
-  {
-    std::lock_guard lock(mutex);
-    if (failedFlag.load(std::memory_order_relaxed))
+  int none = GroupBoard::None;
+  if (!common->failed.compare_exchange_strong(none, GroupBoard::Writing)) {
+    // Whoever began to write may have ended before it was done.
+    int64_t since = common->failedNs.load();
+    if (none == GroupBoard::Written || since == 0 ||
+        nowNs() - since < 1'000'000'000)
       return;
-    firstFailure = std::move(failure);
-    failedFlag.store(true, std::memory_order_seq_cst);
   }
-  for (auto &rank : ranks)
-    rank->ring();
+  common->failedNs.store(nowNs());
+  common->status = failure.status;
+  common->rank = failure.rank;
+  common->peer = failure.peer;
+  store(common->text, sizeof(common->text), failure.text);
+  store(common->peerText, sizeof(common->peerText), failure.peerText);
+  common->failed.store(GroupBoard::Written, std::memory_order_seq_cst);
+  for (int64_t i = 0; i < numRanks; ++i)
+    ring(board(i));
 }
 
 Failure LocalGroup::failure() const {
-  std::lock_guard lock(mutex);
-  return firstFailure;
+  if (!failed())
+    return {};
+  return {common->status, common->rank, common->text, common->peer,
+          common->peerText};
 }
 
-void LocalGroup::reset() {
+bool LocalGroup::reset() {
+  if (isShared())
+    return !failed();
+  common->arrived.store(0);
   if (!failed())
-    return;
-  std::lock_guard lock(mutex);
-  firstFailure = Failure();
+    return true;
   for (auto &rank : ranks) {
-    for (LocalComm::Slot &slot : rank->slots) {
+    Board &mine = rank->mine;
+    for (Board::Slot &slot : mine.slots) {
       slot.stamp.store(0);
       slot.unread.store(0);
     }
-    for (LocalComm::Past &past : rank->past)
+    for (Board::Past &past : mine.past)
       past.sequence.store(0);
-    rank->posted.store(0);
-    rank->awaits.store(LocalComm::Nobody);
-    rank->awaitsSince.store(0);
-    rank->stepsLeft.store(0);
-    rank->sequence = 0;
-    rank->numOpen = 0;
-    rank->reading.store(false);
-    rank->busySlots = 0;
+    mine.posted.store(0);
+    mine.awaits.store(Board::Nobody);
+    mine.awaitsSince.store(0);
+    mine.stepsLeft.store(0);
+    mine.reading.store(false);
+    rank->forget();
   }
-  failedFlag.store(false);
+  common->failedNs.store(0);
+  common->failed.store(GroupBoard::None);
+  return true;
+}
+
+void LocalGroup::ring(Board &board) const {
+  board.bell.fetch_add(1, std::memory_order_seq_cst);
+  if (isShared())
+    wakeAll(board.bell);
+  else
+    board.bell.notify_all();
+}
+
+void LocalGroup::sleep(Board &board, int seen) const {
+  if (isShared())
+    sleepOn(board.bell, seen);
+  else
+    board.bell.wait(seen, std::memory_order_seq_cst);
 }
 
 void LocalGroup::patrol() {
@@ -102,27 +183,32 @@ void LocalGroup::patrol() {
   // find out that its peers went elsewhere.
   int64_t now = nowNs();
   bool late = false;
-  for (auto &rank : ranks) {
-    int64_t since = rank->awaitsSince.load(std::memory_order_acquire);
+  for (int64_t i = 0; i < numRanks; ++i) {
+    if (isShared() && i != shared.rank && !failed() &&
+        !board(i).hasLeft.load() && !shared.boards->isHeld(i))
+      reportGone(i);
+    int64_t since = board(i).awaitsSince.load(std::memory_order_acquire);
     if (since == 0)
       continue;
-    rank->ring();
+    if (ranks[i])
+      ring(board(i));
     late |= options.timeoutNs > 0 && now - since > options.timeoutNs;
   }
   if (late && !failed())
     reportTimeout(now);
 }
 
-void LocalGroup::reportTimeout(int64_t now) {
+std::string LocalGroup::tellWaits(int64_t now, int64_t &longestRank) const {
   std::string waiting, missing;
-  int64_t first = -1, longest = -1;
-  for (auto &rank : ranks) {
-    int64_t since = rank->awaitsSince.load(std::memory_order_acquire);
-    int64_t site = rank->awaitsSite.load(std::memory_order_relaxed);
-    int64_t whom = rank->awaits.load(std::memory_order_relaxed);
+  int64_t longest = -1;
+  for (int64_t i = 0; i < numRanks; ++i) {
+    const Board &rank = board(i);
+    int64_t since = rank.awaitsSince.load(std::memory_order_acquire);
+    int64_t site = rank.awaitsSite.load(std::memory_order_relaxed);
+    int64_t whom = rank.awaits.load(std::memory_order_relaxed);
     if (since == 0) {
-      int64_t last = rank->lastSite.load(std::memory_order_relaxed);
-      missing += "\nmissing: rank " + std::to_string(rank->number) +
+      int64_t last = rank.lastSite.load(std::memory_order_relaxed);
+      missing += "\nmissing: rank " + std::to_string(i) +
                  (last < 0 ? std::string(", before its first collective")
                            : ", last seen in " + describe(last, true));
       continue;
@@ -130,9 +216,8 @@ void LocalGroup::reportTimeout(int64_t now) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%.1f s",
                   static_cast<double>(now - since) * 1e-9);
-    waiting += "\nrank " + std::to_string(rank->number) + " waits for " +
-               std::string(seconds);
-    if (whom == LocalComm::Everybody || site < 0)
+    waiting += "\nrank " + std::to_string(i) + " waits for " + seconds;
+    if (whom == Board::Everybody || site < 0)
       waiting += " at the end of its step";
     else
       waiting += " in " + describe(site, true) +
@@ -140,13 +225,36 @@ void LocalGroup::reportTimeout(int64_t now) {
                             : std::string(" for its readers"));
     if (longest < now - since) {
       longest = now - since;
-      first = rank->number;
+      longestRank = i;
     }
   }
+  return missing + waiting;
+}
+
+void LocalGroup::reportTimeout(int64_t now) {
+  int64_t first = -1;
+  std::string waits = tellWaits(now, first);
   char limit[64];
   std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
                 static_cast<double>(options.timeoutNs) * 1e-9);
-  fail({5, first, limit + missing + waiting, -1, {}});
+  fail({5, first, limit + waits, -1, {}});
+}
+
+void LocalGroup::reportGone(int64_t rank) {
+  int64_t last = board(rank).lastSite.load();
+  std::string text =
+      "rank " + std::to_string(rank) + " (process " +
+      std::to_string(board(rank).process.load()) +
+      ") is gone: its process ended, or was ended, before the others" +
+      (last < 0 ? std::string("; it had come to no collective yet")
+                : "; last seen in " + describe(last, true));
+  for (int64_t i = 0; i < numRanks; ++i) {
+    int64_t site = board(i).awaitsSite.load();
+    if (i != rank && board(i).awaitsSince.load() != 0 && site >= 0)
+      text += "\nrank " + std::to_string(i) + " waits in " +
+              describe(site, true);
+  }
+  fail({4, rank, text, -1, {}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,14 +262,15 @@ void LocalGroup::reportTimeout(int64_t now) {
 //===----------------------------------------------------------------------===//
 
 LocalComm::LocalComm(LocalGroup &group, int64_t number)
-    : group(group), number(number),
+    : group(group), number(number), mine(group.board(number)),
       random(group.options.yieldSeed
                  ? mix(group.options.yieldSeed + static_cast<uint64_t>(number))
                  : 0) {}
 
-void LocalComm::ring() {
-  bell.fetch_add(1, std::memory_order_seq_cst);
-  bell.notify_all();
+void LocalComm::forget() {
+  sequence = 0;
+  numOpen = 0;
+  busySlots = 0;
 }
 
 /// At random places, gives the core away or sleeps: tests only.
@@ -201,22 +310,25 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
   if (spin()) {
     result = true;
   } else {
-    awaitsSite.store(ticket.call.site, std::memory_order_relaxed);
-    awaits.store(whom, std::memory_order_seq_cst);
-    awaitsSince.store(start, std::memory_order_release);
+    mine.awaitsSite.store(ticket.call.site, std::memory_order_relaxed);
+    mine.awaits.store(whom, std::memory_order_seq_cst);
+    mine.awaitsSince.store(start, std::memory_order_release);
     while (true) {
       // The bell is read before the condition: a ring in between is seen.
-      int seen = bell.load(std::memory_order_seq_cst);
+      int seen = mine.bell.load(std::memory_order_seq_cst);
       if (done()) {
         result = true;
         break;
       }
       if (group.failed() || !look())
         break;
-      bell.wait(seen, std::memory_order_seq_cst);
+      group.sleep(mine, seen);
+      // Between runs nobody else looks after the group.
+      if (group.isShared() && nowNs() - start > 100'000'000)
+        group.patrol();
     }
-    awaits.store(Nobody, std::memory_order_seq_cst);
-    awaitsSince.store(0, std::memory_order_release);
+    mine.awaits.store(Board::Nobody, std::memory_order_seq_cst);
+    mine.awaitsSince.store(0, std::memory_order_release);
   }
   waitedNs += nowNs() - start;
   return result;
@@ -226,7 +338,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
 // Posts
 //===----------------------------------------------------------------------===//
 
-bool LocalComm::post(Call call, const void *data,
+bool LocalComm::post(Call call, const Posted &posted,
                      std::span<const int64_t> readers, Ticket &ticket) {
   jitter();
   ticket = Ticket();
@@ -234,33 +346,52 @@ bool LocalComm::post(Call call, const void *data,
     return false;
   // All ranks start and finish in the same order: they take the same slot.
   int64_t index = std::countr_one(busySlots);
-  if (index >= numSlots) {
-    fail(2, "more than " + std::to_string(numSlots) +
+  if (index >= Board::numSlots) {
+    fail(2, "more than " + std::to_string(Board::numSlots) +
                 " collectives are under way in " +
                 group.describe(call.site, true));
     return false;
   }
+  const void *data = posted.data;
+  auto place = reinterpret_cast<uint64_t>(data);
+  if (Segment *segment = group.segment()) {
+    place = 0;
+    if (data && posted.bytes > 0 && !readers.empty()) {
+      if (!segment->contains(data, posted.bytes)) {
+        void *copy = segment->allocate(posted.bytes);
+        if (!copy) {
+          fail(9, group.describe(call.site, true) + ": no shared memory for " +
+                      std::to_string(posted.bytes) + " bytes");
+          return false;
+        }
+        std::memcpy(copy, data, posted.bytes);
+        staged[index] = copy;
+        data = copy;
+      }
+      place = static_cast<const std::byte *>(data) - segment->data();
+    }
+  }
   busySlots |= 1u << index;
   ticket = {++sequence, index, call};
-  lastSite.store(call.site, std::memory_order_relaxed);
-  Past &entry = past[sequence % historySize];
+  mine.lastSite.store(call.site, std::memory_order_relaxed);
+  Board::Past &entry = mine.past[sequence % Board::historySize];
   entry.sequence.store(0, std::memory_order_relaxed);
   entry.site.store(call.site, std::memory_order_release);
   entry.count.store(call.count, std::memory_order_release);
   entry.sequence.store(sequence, std::memory_order_release);
 
-  Slot &slot = slots[index];
-  slot.data.store(data, std::memory_order_relaxed);
+  Board::Slot &slot = mine.slots[index];
+  slot.place.store(place, std::memory_order_relaxed);
   slot.unread.store(static_cast<int64_t>(readers.size()),
                     std::memory_order_relaxed);
   slot.postedNs.store(nowNs(), std::memory_order_relaxed);
   slot.stamp.store(stampOf(ticket), std::memory_order_seq_cst);
-  posted.store(sequence, std::memory_order_seq_cst);
+  mine.posted.store(sequence, std::memory_order_seq_cst);
   jitter();
   for (int64_t reader : readers)
-    if (LocalComm &peer = group.rank(reader);
+    if (Board &peer = group.board(reader);
         peer.awaits.load(std::memory_order_seq_cst) == number)
-      peer.ring();
+      group.ring(peer);
   return true;
 }
 
@@ -273,14 +404,14 @@ bool LocalComm::mayUse(uint64_t stamp, const Ticket &ticket) const {
 
 bool LocalComm::ready(const Ticket &ticket, int64_t peer) {
   return mayUse(
-      group.rank(peer).slots[ticket.slot].stamp.load(std::memory_order_acquire),
+      group.board(peer).slots[ticket.slot].stamp.load(std::memory_order_acquire),
       ticket);
 }
 
 bool LocalComm::open(const Ticket &ticket, int64_t peer,
                      const std::byte *&data) {
   jitter();
-  Slot &slot = group.rank(peer).slots[ticket.slot];
+  Board::Slot &slot = group.board(peer).slots[ticket.slot];
   bool arrived = wait(
       peer, ticket,
       [&] {
@@ -292,35 +423,37 @@ bool LocalComm::open(const Ticket &ticket, int64_t peer,
   // Either this rank sees the failure here, or whoever leaves because of it
   // sees that this rank is reading, and stays.
   if (numOpen++ == 0)
-    reading.store(true, std::memory_order_seq_cst);
-  if (group.failedFlag.load(std::memory_order_seq_cst))
+    mine.reading.store(true, std::memory_order_seq_cst);
+  if (group.common->failed.load(std::memory_order_seq_cst) ==
+      GroupBoard::Written)
     return false;
-  data =
-      static_cast<const std::byte *>(slot.data.load(std::memory_order_relaxed));
+  uint64_t place = slot.place.load(std::memory_order_relaxed);
+  data = group.isShared() ? group.shared.others[peer]->data() + place
+                          : reinterpret_cast<const std::byte *>(place);
   return true;
 }
 
 int64_t LocalComm::postedAt(const Ticket &ticket, int64_t peer) {
-  return group.rank(peer).slots[ticket.slot].postedNs.load(
+  return group.board(peer).slots[ticket.slot].postedNs.load(
       std::memory_order_relaxed);
 }
 
 void LocalComm::close(const Ticket &ticket, int64_t peer) {
   jitter();
   if (--numOpen == 0)
-    reading.store(false, std::memory_order_release);
-  LocalComm &owner = group.rank(peer);
-  Slot &slot = owner.slots[ticket.slot];
+    mine.reading.store(false, std::memory_order_release);
+  Board &owner = group.board(peer);
+  Board::Slot &slot = owner.slots[ticket.slot];
   if (slot.unread.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-      owner.awaits.load(std::memory_order_seq_cst) == Readers)
-    owner.ring();
+      owner.awaits.load(std::memory_order_seq_cst) == Board::Readers)
+    group.ring(owner);
 }
 
 bool LocalComm::finish(const Ticket &ticket, std::span<const int64_t> readers) {
   jitter();
-  Slot &slot = slots[ticket.slot];
+  Board::Slot &slot = mine.slots[ticket.slot];
   bool done = wait(
-      Readers, ticket,
+      Board::Readers, ticket,
       [&] { return slot.unread.load(std::memory_order_seq_cst) <= 0; },
       [&] {
         for (int64_t reader : readers)
@@ -329,6 +462,11 @@ bool LocalComm::finish(const Ticket &ticket, std::span<const int64_t> readers) {
         return true;
       });
   busySlots &= ~(1u << ticket.slot);
+  // After a failure somebody may still be reading it.
+  if (void *&copy = staged[ticket.slot]; copy && done) {
+    group.segment()->release(copy);
+    copy = nullptr;
+  }
   return done;
 }
 
@@ -356,13 +494,13 @@ bool LocalComm::disagree(const Ticket &ticket, int64_t peer,
 bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
   if (!group.options.checked)
     return true;
-  LocalComm &other = group.rank(peer);
+  const Board &other = group.board(peer);
   // Whether it has left the step is read first: it posts nothing after that.
   bool left = other.stepsLeft.load(std::memory_order_seq_cst) >
-              stepsLeft.load(std::memory_order_relaxed);
+              mine.stepsLeft.load(std::memory_order_relaxed);
   if (other.posted.load(std::memory_order_seq_cst) < ticket.sequence)
     return left ? disagree(ticket, peer, "the end of the step") : true;
-  Past &entry = other.past[ticket.sequence % historySize];
+  const Board::Past &entry = other.past[ticket.sequence % Board::historySize];
   // Too long ago to know; then it is not this that keeps us waiting.
   if (entry.sequence.load(std::memory_order_acquire) != ticket.sequence)
     return true;
@@ -379,14 +517,16 @@ bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void LocalComm::enterStep() { lastSite.store(-1, std::memory_order_relaxed); }
+void LocalComm::enterStep() {
+  mine.lastSite.store(-1, std::memory_order_relaxed);
+}
 
 bool LocalComm::leaveStep() {
   if (busySlots != 0 && !group.failed())
     fail(6, "left its step before it waited for an exchange that it had "
             "started; its last was " +
-                group.describe(lastSite.load(std::memory_order_relaxed), true));
-  stepsLeft.fetch_add(1, std::memory_order_seq_cst);
+                group.describe(mine.lastSite.load(std::memory_order_relaxed), true));
+  mine.stepsLeft.fetch_add(1, std::memory_order_seq_cst);
   return !group.failed();
 }
 
@@ -397,9 +537,13 @@ void LocalComm::fail(int status, const std::string &text) {
 
 void LocalComm::settle() {
   numOpen = 0;
-  reading.store(false, std::memory_order_release);
-  for (auto &rank : group.ranks)
-    while (rank->reading.load(std::memory_order_seq_cst))
+  mine.reading.store(false, std::memory_order_release);
+  // What other processes read is not what the caller leaves, unless it lies in
+  // the segment, which stays.
+  if (group.isShared())
+    return;
+  for (int64_t i = 0; i < group.numRanks; ++i)
+    while (group.board(i).reading.load(std::memory_order_seq_cst))
       std::this_thread::yield();
 }
 
@@ -407,23 +551,23 @@ int LocalComm::status() const {
   return group.failed() ? group.failure().status : 0;
 }
 
-bool LocalComm::barrier(std::atomic<int64_t> &arrived,
-                        std::atomic<int64_t> &generation,
-                        const std::function<void()> &last) {
-  int64_t mine = generation.load(std::memory_order_seq_cst);
+bool LocalComm::barrier() {
+  std::atomic<int64_t> &arrived = group.common->arrived,
+                       &generation = group.common->stepsDone;
+  int64_t before = generation.load(std::memory_order_seq_cst);
   if (arrived.fetch_add(1, std::memory_order_seq_cst) + 1 == group.size()) {
-    last();
     arrived.store(0, std::memory_order_seq_cst);
-    generation.store(mine + 1, std::memory_order_seq_cst);
-    for (auto &rank : group.ranks)
-      if (rank->awaits.load(std::memory_order_seq_cst) == Everybody)
-        rank->ring();
+    generation.store(before + 1, std::memory_order_seq_cst);
+    for (int64_t i = 0; i < group.numRanks; ++i)
+      if (Board &rank = group.board(i);
+          rank.awaits.load(std::memory_order_seq_cst) == Board::Everybody)
+        group.ring(rank);
     return !group.failed();
   }
   Ticket none;
   none.call.site = -1;
   return wait(
-      Everybody, none,
-      [&] { return generation.load(std::memory_order_seq_cst) != mine; },
+      Board::Everybody, none,
+      [&] { return generation.load(std::memory_order_seq_cst) != before; },
       [] { return true; });
 }

@@ -1,6 +1,7 @@
 //===- NcclRank.cpp - One rank's communicators ----------------------------===//
 
 #include "Comm/Nccl/NcclRank.h"
+#include "Collectives/Pack.h"
 #include "Core/Clock.h"
 #include "Core/Context.h"
 #include <algorithm>
@@ -198,28 +199,6 @@ CommHandle NcclRank::of(const std::vector<int64_t> &group) const {
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
-
-/// The copy of the source of `copy` into dense memory that begins at `offset`.
-static BoxCopy packed(BoxCopy copy, int64_t offset) {
-  int64_t stride = copy.run;
-  copy.dstOffset = offset;
-  for (size_t d = copy.dims.size(); d-- > 0;) {
-    copy.dims[d].dstStride = stride;
-    stride *= copy.dims[d].count;
-  }
-  return copy;
-}
-
-/// The copy out of dense memory that begins at `offset` into its destination.
-static BoxCopy unpacked(BoxCopy copy, int64_t offset) {
-  int64_t stride = copy.run;
-  copy.srcOffset = offset;
-  for (size_t d = copy.dims.size(); d-- > 0;) {
-    copy.dims[d].srcStride = stride;
-    stride *= copy.dims[d].count;
-  }
-  return copy;
-}
 
 using Message = NcclSitePlan::Message;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Cpu/Memory.h"
+#include "Comm/Shared/Segment.h"
 #include <algorithm>
 #include <cstdlib>
 #ifdef __linux__
@@ -19,10 +20,11 @@ static constexpr int64_t hugePage = int64_t(2) << 20;
 static constexpr int64_t largest = int64_t(1) << 47;
 
 /// Memory for `bytes` bytes, with its pages touched; NULL if there is none.
-static void *getBlock(int64_t bytes) {
+void *Memory::getBlock(int64_t bytes) {
   int64_t align = bytes >= 2 * hugePage ? hugePage : alignment;
   int64_t rounded = (bytes + align - 1) / align * align;
-  void *block = std::aligned_alloc(align, rounded);
+  void *block = segment ? segment->allocate(rounded, align)
+                        : std::aligned_alloc(align, rounded);
   if (!block)
     return nullptr;
 #ifdef __linux__
@@ -35,6 +37,13 @@ static void *getBlock(int64_t bytes) {
   return block;
 }
 
+void Memory::freeBlock(void *block) {
+  if (segment)
+    segment->release(block);
+  else
+    std::free(block);
+}
+
 /// The size of block that `bytes` bytes get: at most a quarter larger.
 static int64_t blockSize(int64_t bytes) {
   int64_t step = alignment;
@@ -44,12 +53,12 @@ static int64_t blockSize(int64_t bytes) {
 }
 
 Memory::~Memory() {
-  std::free(arenaData);
+  freeBlock(arenaData);
   for (Header *block : live)
-    std::free(block);
+    freeBlock(block);
   for (auto &[size, blocks] : idle)
     for (Header *block : blocks)
-      std::free(block);
+      freeBlock(block);
 }
 
 void Memory::grow(int64_t bytes) {
@@ -64,7 +73,7 @@ void *Memory::arena(int64_t bytes) {
   if (bytes > largest)
     return nullptr;
   // Freed first: the two need not fit into memory together.
-  std::free(arenaData);
+  freeBlock(arenaData);
   held -= arenaBytes;
   arenaBytes = 0;
   arenaData = getBlock(bytes);

@@ -15,6 +15,8 @@
 
 namespace shardrt {
 
+class Segment;
+
 /// Used by one thread at a time.
 class Memory {
 public:
@@ -22,6 +24,10 @@ public:
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
   ~Memory();
+
+  /// Takes all memory from `segment`, which outlives this, so that other
+  /// processes see it. Called before anything is asked for.
+  void use(Segment *from) { segment = from; }
 
   /// The arena, of at least `bytes` bytes; NULL if it cannot be had.
   void *arena(int64_t bytes);
@@ -38,6 +44,10 @@ private:
     size_t index;  ///< in `live`
   };
   void grow(int64_t bytes);
+  void *getBlock(int64_t bytes);
+  void freeBlock(void *block);
+
+  Segment *segment = nullptr;
 
   void *arenaData = nullptr;
   int64_t arenaBytes = 0;

@@ -1,0 +1,227 @@
+//===- Connect.cpp - The processes of a job become a group ----------------===//
+//
+// All tell one another through the store where they are and what they run; those
+// of one host open one another's memory. What one of them cannot do, none does:
+// they agree on it before they begin.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Comm/Bootstrap/Job.h"
+#include "Comm/Local/LocalComm.h"
+#include "Comm/Wire/Mpi.h"
+#include "Comm/Wire/Tcp.h"
+#include "Comm/Wire/WireComm.h"
+#include "shardrt/shardrt.h"
+#include <algorithm>
+#include <sstream>
+#include <unistd.h>
+
+using namespace shardrt;
+
+namespace {
+/// What a process tells of itself.
+struct Place {
+  std::string host; ///< what is the same for processes that share memory
+  int64_t process = 0;
+  int memory = -1, boards = -1; ///< descriptors there
+  int64_t bytes = 0;            ///< of its memory
+  uint64_t job = 0;
+};
+
+class Connector {
+public:
+  Connector(Job &job, const std::string &world)
+      : job(job), store(*job.store), world(world) {}
+
+  bool agreeOnProgram(const std::string &program, int &status,
+                      std::string &error);
+  /// Opens everybody's memory. False, on all ranks alike, where one cannot.
+  bool share(LocalGroup::Shared &shared, int64_t timeoutNs, std::string &why,
+             std::string &error);
+
+private:
+  std::string key(const std::string &name, int64_t rank) const {
+    return name + "/" + world + "/" + std::to_string(rank);
+  }
+  bool tellPlace(LocalGroup::Shared &shared, std::string &why,
+                 std::string &error);
+  std::string openAll(LocalGroup::Shared &shared,
+                      const std::vector<Place> &places);
+
+  Job &job;
+  Store &store;
+  std::string world;
+  uint64_t number = 0; ///< of the job, for its memory
+};
+} // namespace
+
+static std::string firstLine(const char *path) {
+  char text[128] = "";
+  if (FILE *file = std::fopen(path, "re")) {
+    if (!std::fgets(text, sizeof(text), file))
+      text[0] = 0;
+    std::fclose(file);
+  }
+  std::string line = text;
+  return line.substr(0, line.find('\n'));
+}
+
+/// What is the same for processes that see one another's descriptors.
+static std::string nameOfHost() {
+  char pids[128] = "";
+  ssize_t length = readlink("/proc/self/ns/pid", pids, sizeof(pids) - 1);
+  return firstLine("/proc/sys/kernel/random/boot_id") + "," +
+         std::string(pids, std::max<ssize_t>(0, length));
+}
+
+bool Connector::agreeOnProgram(const std::string &program, int &status,
+                               std::string &error) {
+  const Launch &launch = job.launch;
+  std::string theirs;
+  status = SHARDRT_LOST;
+  if (launch.rank == 0) {
+    if (!store.set(key("program", 0), program, error))
+      return false;
+  } else if (!store.get(key("program", 0), job.timeoutMs, theirs, error)) {
+    return false;
+  } else if (theirs != program) {
+    status = SHARDRT_ARTIFACT;
+    error = "rank " + std::to_string(launch.rank) +
+            " runs another program than rank 0: start all ranks with the same "
+            "model and options";
+    return false;
+  }
+  return store.meet("world/" + world, job.timeoutMs, error);
+}
+
+bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
+                          std::string &error) {
+  const Launch &launch = job.launch;
+  // Room for all that a rank can ever hold; it takes memory when it is used.
+  int64_t physical = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t room = std::min(2 * physical, (int64_t(1) << 46) / launch.size);
+  room = room / (1 << 21) * (1 << 21);
+  std::string text = "-";
+  shared.mine = Segment::create(room, why);
+  if (shared.mine && launch.rank == 0) {
+    shared.boards =
+        Segment::create(LocalGroup::bytesOfBoards(launch.size), why);
+    number = static_cast<uint64_t>(getpid()) << 32 ^
+             reinterpret_cast<uintptr_t>(shared.boards.get());
+    if (shared.boards)
+      LocalGroup::beginBoards(*shared.boards, launch.size, number);
+  }
+  if (shared.mine && (launch.rank != 0 || shared.boards))
+    text = nameOfHost() + " " + std::to_string(getpid()) + " " +
+           std::to_string(shared.mine->descriptor()) + " " +
+           std::to_string(shared.boards ? shared.boards->descriptor() : -1) +
+           " " + std::to_string(room) + " " + std::to_string(number);
+  return store.set(key("place", launch.rank), text, error);
+}
+
+std::string Connector::openAll(LocalGroup::Shared &shared,
+                               const std::vector<Place> &places) {
+  const Launch &launch = job.launch;
+  std::string why;
+  for (const Place &place : places)
+    if (place.host.empty() || place.host != places[0].host)
+      return "not all processes are of one host";
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (rank == launch.rank)
+      continue;
+    shared.others[rank] =
+        Segment::open(places[rank].process, places[rank].memory,
+                      places[rank].bytes, /*isWritable=*/false, why);
+    if (!shared.others[rank])
+      return why;
+  }
+  if (launch.rank != 0) {
+    shared.boards = Segment::open(places[0].process, places[0].boards,
+                                  LocalGroup::bytesOfBoards(launch.size),
+                                  /*isWritable=*/true, why);
+    if (!shared.boards)
+      return why;
+    if (!LocalGroup::areBoards(*shared.boards, launch.size, places[0].job))
+      return "the shared memory of rank 0 is that of another job";
+  }
+  return {};
+}
+
+bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
+                      std::string &error) {
+  const Launch &launch = job.launch;
+  shared.rank = launch.rank;
+  shared.others.resize(launch.size);
+  if (!tellPlace(shared, why, error))
+    return false;
+  std::vector<Place> places(launch.size);
+  std::string text;
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (!store.get(key("place", rank), job.timeoutMs, text, error))
+      return false;
+    if (text == "-")
+      continue;
+    std::istringstream in(text);
+    Place &place = places[rank];
+    in >> place.host >> place.process >> place.memory >> place.boards >>
+        place.bytes >> place.job;
+  }
+  why = openAll(shared, places);
+  std::string verdict = why.empty() ? "ok" : why;
+  if (!store.set(key("shares", launch.rank), verdict, error))
+    return false;
+  // One verdict for all.
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (!store.get(key("shares", rank), job.timeoutMs, text, error))
+      return false;
+    if (text != "ok" && why.empty())
+      why = "rank " + std::to_string(rank) + ": " + text;
+  }
+  return why.empty();
+}
+
+std::unique_ptr<Group> shardrt::connectJob(Job &job, Wire wire,
+                                           const std::string &world,
+                                           const std::string &program,
+                                           GroupOptions options,
+                                           DescribeSite describe, int &status,
+                                           std::string &error) {
+  Connector connector(job, world);
+  if (!connector.agreeOnProgram(program, status, error))
+    return nullptr;
+  status = SHARDRT_LOST;
+  const Launch &launch = job.launch;
+  if (wire == Wire::Auto || wire == Wire::Shared) {
+    LocalGroup::Shared shared;
+    std::string why;
+    if (connector.share(shared, options.timeoutNs, why, error)) {
+      auto group = std::make_unique<LocalGroup>(std::move(shared), options,
+                                                std::move(describe));
+      // All hold their places before one looks for who does not.
+      if (!job.store->meet("shared/" + world, job.timeoutMs, error))
+        return nullptr;
+      return group;
+    }
+    if (!error.empty())
+      return nullptr;
+    if (wire == Wire::Shared) {
+      status = SHARDRT_UNSUPPORTED;
+      error = "ranks cannot share memory: " + why +
+              "; --transport=tcp goes over sockets";
+      return nullptr;
+    }
+  }
+  std::unique_ptr<Carrier> carrier;
+  if (wire == Wire::Mpi)
+    carrier = connectMpi(job, status, error);
+  else
+    carrier = connectTcp(job, world, error);
+  if (!carrier)
+    return nullptr;
+  auto group = std::make_unique<WireGroup>(launch.rank, launch.size,
+                                           std::move(carrier), options,
+                                           std::move(describe));
+  if (!job.store->meet("connected/" + world, job.timeoutMs, error))
+    return nullptr;
+  return group;
+}

@@ -1,0 +1,73 @@
+//===- Carrier.h - What takes messages to other processes -------*- C++ -*-===//
+//
+// A frame is a head of fixed size and a body. Frames from one process to
+// another arrive in the order in which they were sent; none is lost while both
+// live. Who sends says when it wants to know that a body has been taken: until
+// then it stays where it is.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_COMM_WIRE_CARRIER_H
+#define SHARDRT_COMM_WIRE_CARRIER_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace shardrt {
+
+struct Frame {
+  static constexpr uint32_t magicWord = 0x46445253; // "SRDF"
+  enum Kind : uint32_t {
+    Post,    ///< a posted buffer, or the part of it that the peer reads
+    Ask,     ///< "I wait for you at this place": the peer compares
+    Tell,    ///< "where are you?", and
+    Told,    ///< the answer
+    Fail,    ///< the step has failed
+    Arrive,  ///< at the barrier; to rank 0
+    Release, ///< of the barrier; from rank 0
+    Leave    ///< goodbye
+  };
+  uint32_t magic = magicWord;
+  uint32_t kind = Post;
+  int64_t sequence = 0;
+  int64_t site = 0;
+  int64_t count = 0;
+  int64_t offset = 0; ///< of the body in the posted buffer
+  int64_t bytes = 0;  ///< of the body
+};
+
+/// Who takes frames that arrive: called by one thread at a time.
+class Receiver {
+public:
+  virtual ~Receiver() = default;
+  virtual void deliver(int64_t peer, const Frame &frame,
+                       std::unique_ptr<std::byte[]> body) = 0;
+  /// A body that somebody waits for has been taken.
+  virtual void sent() = 0;
+  /// Nothing more comes from `peer`; `why` where that is known.
+  virtual void lost(int64_t peer, const std::string &why) = 0;
+};
+
+class Carrier {
+public:
+  virtual ~Carrier() = default;
+  /// Begins to receive.
+  virtual void start(Receiver &receiver) = 0;
+  /// Sends a frame. `pending` counts frames whose bodies are not taken yet; NULL:
+  /// the body is copied.
+  virtual void send(int64_t peer, const Frame &frame, const void *body,
+                    std::atomic<int64_t> *pending) = 0;
+  /// Called by a rank that waits: does what there is to do, and returns soon.
+  /// False where another thread does it.
+  virtual bool advance() = 0;
+  /// Copies the bodies that wait to be sent: their owner is about to leave them.
+  virtual void detach() = 0;
+  /// Sends what there is to send, for `ms` milliseconds at most, and ends.
+  virtual void stop(int64_t ms) = 0;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_COMM_WIRE_CARRIER_H
