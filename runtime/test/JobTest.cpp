@@ -1,0 +1,483 @@
+//===- JobTest.cpp - Ranks that are processes -----------------------------===//
+//
+// R9, R11 and R11c of the reliability goals for processes of a job: over shared
+// memory and over sockets, an error in every process, in bounded time, that
+// names what happened. What processes move is in the tests of exchanges,
+// reductions and rows; here they are forked, and killed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestWorld.h"
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <dirent.h>
+#include <stdexcept>
+#include <sys/wait.h>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+/// Site 0: a halo exchange; 1: an all_reduce; 2: an all_gather.
+static SiteTable threeSites(int64_t ranks) {
+  Intervals owned = cut(std::vector<int64_t>(ranks, 2));
+  return makeTable(
+      {ranks},
+      {exchangeSite("halo_exchange", {2 * ranks},
+                    {{0, {0}, owned, grow(owned, 1, 1)}}),
+       allReduceSite(ElementType::F32, Reduction::Sum, {0}),
+       exchangeSite("all_gather", {2 * ranks},
+                    {{0, {0}, owned, Intervals(ranks, {0, 2 * ranks})}})});
+}
+
+static int callSite(shardrt_context *ctx, int64_t site, int64_t count = 2) {
+  std::vector<float> src(128, 1), dst(128);
+  if (site == 1)
+    return shardrt_all_reduce(ctx, 1, src.data(), dst.data(), count);
+  return shardrt_exchange(ctx, site, src.data(), dst.data(), nullptr);
+}
+
+static double seconds(const std::function<void()> &body) {
+  auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+static constexpr Way jobWays[] = {Way::Shared, Way::Sockets};
+
+//===----------------------------------------------------------------------===//
+// Worlds of one rank each, in this process
+//===----------------------------------------------------------------------===//
+
+TEST(Job, AMismatchIsNamedOnBothSides) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
+    double time = seconds([&] {
+      EXPECT_EQ(world.run([](shardrt_context *ctx) {
+        if (int status = callSite(ctx, 2))
+          return status;
+        return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
+      }),
+                SHARDRT_MISMATCH);
+    });
+    EXPECT_LT(time, 1.0) << nameOf(way);
+    for (const char *part : {"halo_exchange #0", "all_reduce #1 of 2 elements",
+                             "rank 3", " meets "})
+      EXPECT_NE(world.error().find(part), std::string::npos)
+          << nameOf(way) << ": " << world.error();
+    EXPECT_NE(world.error(3).find("rank 3: all_reduce #1 of 2 elements meets "
+                                  "halo_exchange #0 of rank"),
+              std::string::npos)
+        << nameOf(way) << ": " << world.error(3);
+  }
+}
+
+TEST(Job, AMismatchOfCountsAndOrders) {
+  for (Way way : jobWays)
+    for (int64_t odd = 0; odd < 3; ++odd)
+      for (int kind = 0; kind < 3; ++kind) {
+        TestWorld world(threeSites(3), 0, 10'000, 0, false, way);
+        EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+          bool is = shardrt_rank(ctx) == odd;
+          if (kind == 0)
+            return callSite(ctx, 1, is ? 3 : 4);
+          if (int status = callSite(ctx, is ? kind : 0))
+            return status;
+          return callSite(ctx, is ? 0 : kind);
+        }),
+                  SHARDRT_MISMATCH)
+            << nameOf(way) << " " << kind << " " << odd;
+      }
+}
+
+TEST(Job, ARankThatHasFinished) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
+    double time = seconds([&] {
+      EXPECT_EQ(world.run([](shardrt_context *ctx) {
+        if (int status = callSite(ctx, 1))
+          return status;
+        return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
+      }),
+                SHARDRT_MISMATCH);
+    });
+    EXPECT_LT(time, 1.0) << nameOf(way);
+    EXPECT_NE(world.error().find("meets the end of the step of rank 2"),
+              std::string::npos)
+        << nameOf(way) << ": " << world.error();
+  }
+}
+
+TEST(Job, AFailingRankEndsAll) {
+  for (Way way : jobWays)
+    for (bool throws : {false, true}) {
+      TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
+      double time = seconds([&] {
+        EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
+          if (int s = callSite(ctx, 0))
+            return s;
+          if (shardrt_rank(ctx) != 1)
+            return callSite(ctx, 1);
+          if (throws)
+            throw std::runtime_error("no more");
+          return shardrt_fail(ctx, SHARDRT_REFUSED, "index out of range");
+        }),
+                  throws ? SHARDRT_LOST : SHARDRT_REFUSED);
+      });
+      EXPECT_LT(time, 0.5) << nameOf(way);
+      std::string expected = std::string("rank 1: ") +
+                             (throws ? "threw an exception: no more"
+                                     : "index out of range");
+      EXPECT_EQ(world.error(), expected);
+      // The job is over.
+      EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
+      EXPECT_NE(world.error().find("an earlier run of this job failed"),
+                std::string::npos);
+    }
+}
+
+TEST(Job, TheWatchdogNamesWhoIsMissing) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(3), 0, /*timeoutMs=*/300, /*graceMs=*/-1, false,
+                    way);
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+      if (int status = callSite(ctx, 1))
+        return status;
+      if (shardrt_rank(ctx) == 2)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      return callSite(ctx, 0);
+    }),
+              SHARDRT_WATCHDOG);
+    for (const char *part :
+         {"watchdog: no progress for 0.3 s",
+          "missing: rank 2, last seen in all_reduce #1",
+          "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 2"})
+      EXPECT_NE(world.error().find(part), std::string::npos)
+          << nameOf(way) << ": " << world.error();
+  }
+}
+
+TEST(Job, SlowIsNotDead) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(3), 0, /*timeoutMs=*/600, 0, false, way);
+    EXPECT_EQ(world.run([](shardrt_context *ctx) {
+      if (shardrt_rank(ctx) == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+      return callSite(ctx, 0);
+    }),
+              SHARDRT_OK)
+        << world.error();
+  }
+}
+
+TEST(Job, BringsResultsTogether) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(3), 0, 10'000, 0, false, way);
+    std::vector<std::string> mine = {"zero", "", std::string(200'000, 'b')};
+    std::vector<std::string> got = {"....", "", std::string(200'000, '.')};
+    std::vector<void *> parts;
+    std::vector<int64_t> sizes;
+    for (std::string &text : got) {
+      parts.push_back(text.data());
+      sizes.push_back(static_cast<int64_t>(text.size()));
+    }
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(world.run([](shardrt_context *ctx) { return callSite(ctx, 0); }),
+                SHARDRT_OK);
+      world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+        bool isRoot = rank == 1;
+        EXPECT_EQ(shardrt_world_gather(member.world, 1, mine[rank].data(),
+                                       sizes[rank],
+                                       isRoot ? parts.data() : nullptr,
+                                       isRoot ? sizes.data() : nullptr),
+                  SHARDRT_OK);
+      });
+      EXPECT_EQ(got, mine);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Processes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What became of one process.
+struct Outcome {
+  int status = -1;     ///< of its run, or 100 + the signal that ended it
+  std::string message; ///< of its run, or why there was none
+};
+} // namespace
+
+/// Forks `size` processes (but those in `absent`) that join one job, and runs
+/// `function` on all.
+static std::vector<Outcome>
+runForked(const SiteTable &table, Way way, RankFunction function,
+          std::vector<int64_t> absent = {}, int64_t joinMs = 20'000,
+          std::function<void(const std::vector<pid_t> &)> meanwhile = nullptr) {
+  int64_t size = table.numRanks(), port = freePort();
+  std::vector<Outcome> outcomes(size);
+  std::vector<pid_t> processes(size, -1);
+  std::vector<int> pipes(size, -1);
+  for (int64_t rank = 0; rank < size; ++rank) {
+    if (std::find(absent.begin(), absent.end(), rank) != absent.end())
+      continue;
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    pid_t process = fork();
+    if (process != 0) {
+      close(ends[1]);
+      processes[rank] = process;
+      pipes[rank] = ends[0];
+      continue;
+    }
+    // The child: nothing of the test's may run in it, nor be left behind.
+    close(ends[0]);
+    alarm(60);
+    std::string message;
+    char error[2048] = "";
+    shardrt_job_options join = {};
+    join.size = sizeof(join);
+    join.timeout_ms = joinMs;
+    join.rank = rank;
+    join.ranks = size;
+    join.port = port;
+    join.token = "forked";
+    shardrt_job *job = nullptr;
+    shardrt_program *program = nullptr;
+    shardrt_world *world = nullptr;
+    EncodedSites encoded = encodeSites(table);
+    int status = shardrt_job_join(&join, &job, error, sizeof(error));
+    if (status == 0)
+      status = shardrt_program_create(
+          callRankFunction, encoded.words.data(),
+          static_cast<int64_t>(encoded.words.size()), encoded.strings.data(),
+          static_cast<int64_t>(encoded.strings.size()), "{}", &program, error,
+          sizeof(error));
+    shardrt_world_options options = {};
+    options.size = sizeof(options);
+    options.timeout_ms = 1'500;
+    options.job = job;
+    options.wire =
+        way == Way::Shared ? SHARDRT_WIRE_SHARED : SHARDRT_WIRE_TCP;
+    if (status == 0)
+      status =
+          shardrt_world_create(program, &options, &world, error, sizeof(error));
+    if (status == 0) {
+      void *input = &function;
+      std::vector<void *const *> inputs(size, &input);
+      status = shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
+                                          3, nullptr);
+      message = shardrt_world_error(world);
+      shardrt_world_destroy(world);
+    } else {
+      message = error;
+    }
+    shardrt_job_leave(job);
+    (void)!write(ends[1], message.data(), message.size());
+    _exit(status);
+  }
+  if (meanwhile)
+    meanwhile(processes);
+  for (int64_t rank = 0; rank < size; ++rank) {
+    if (processes[rank] < 0)
+      continue;
+    char buffer[4096];
+    ssize_t count;
+    while ((count = read(pipes[rank], buffer, sizeof(buffer))) > 0)
+      outcomes[rank].message.append(buffer, count);
+    close(pipes[rank]);
+    int ended = 0;
+    waitpid(processes[rank], &ended, 0);
+    outcomes[rank].status =
+        WIFEXITED(ended) ? WEXITSTATUS(ended) : 100 + WTERMSIG(ended);
+  }
+  return outcomes;
+}
+
+TEST(Processes, RunSteps) {
+  for (Way way : jobWays) {
+    std::vector<Outcome> outcomes =
+        runForked(threeSites(4), way, [](shardrt_context *ctx) -> int {
+          int64_t rank = shardrt_rank(ctx);
+          for (int64_t count : {1, 100, 50'000}) {
+            std::vector<float> mine(count, static_cast<float>(rank)),
+                sum(count);
+            if (int s = shardrt_all_reduce(ctx, 1, mine.data(), sum.data(),
+                                           count))
+              return s;
+            for (float value : sum)
+              if (value != 6)
+                return shardrt_fail(ctx, 3, "a wrong sum");
+          }
+          // In memory that others see, and in memory that they do not.
+          auto *arena = static_cast<float *>(shardrt_arena(ctx, 1 << 20));
+          float outside[2], *sources[] = {arena, outside};
+          for (float *src : sources) {
+            src[0] = src[1] = static_cast<float>(rank);
+            float grown[4];
+            if (int s = shardrt_exchange(ctx, 0, src, grown, nullptr))
+              return s;
+            float below = rank == 0 ? 0 : static_cast<float>(rank - 1);
+            float above = rank == 3 ? 0 : static_cast<float>(rank + 1);
+            if (grown[0] != below || grown[3] != above)
+              return shardrt_fail(ctx, 3, "a wrong halo");
+          }
+          return 0;
+        });
+    for (const Outcome &outcome : outcomes)
+      EXPECT_EQ(outcome.status, 0) << nameOf(way) << ": " << outcome.message;
+  }
+}
+
+TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
+  for (Way way : jobWays)
+    for (int64_t victim : {0, 2})
+      for (int64_t site : {0, 1, 2}) {
+        std::vector<Outcome> outcomes;
+        double time = seconds([&] {
+          outcomes = runForked(
+              threeSites(4), way, [&](shardrt_context *ctx) -> int {
+                if (int s = callSite(ctx, site))
+                  return s;
+                if (shardrt_rank(ctx) == victim)
+                  raise(SIGKILL);
+                return callSite(ctx, (site + 1) % 3);
+              });
+        });
+        EXPECT_LT(time, 2.0) << nameOf(way);
+        for (int64_t rank = 0; rank < 4; ++rank) {
+          const Outcome &outcome = outcomes[rank];
+          EXPECT_EQ(outcome.status, rank == victim ? 100 + SIGKILL : 4)
+              << nameOf(way) << ", rank " << rank << ": " << outcome.message;
+          if (rank != victim)
+            EXPECT_NE(outcome.message.find("rank " + std::to_string(victim)),
+                      std::string::npos)
+                << outcome.message;
+          if (rank != victim)
+            EXPECT_NE(outcome.message.find("is gone"), std::string::npos)
+                << outcome.message;
+        }
+      }
+  // Nothing with a name is left behind.
+  if (DIR *directory = opendir("/dev/shm")) {
+    while (dirent *entry = readdir(directory))
+      EXPECT_EQ(std::string(entry->d_name).find("shardrt"), std::string::npos);
+    closedir(directory);
+  }
+}
+
+TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
+  for (Way way : jobWays) {
+    double time = seconds([&] {
+      std::vector<Outcome> outcomes = runForked(
+          threeSites(3), way,
+          [](shardrt_context *ctx) -> int {
+            if (int s = callSite(ctx, 0))
+              return s;
+            if (shardrt_rank(ctx) == 1)
+              raise(SIGSTOP);
+            return callSite(ctx, 1);
+          },
+          {}, 20'000, [](const std::vector<pid_t> &processes) {
+            for (int64_t rank : {0, 2}) {
+              siginfo_t info;
+              waitid(P_PID, processes[rank], &info, WEXITED | WNOWAIT);
+            }
+            kill(processes[1], SIGKILL);
+          });
+      EXPECT_EQ(outcomes[0].status, SHARDRT_WATCHDOG) << outcomes[0].message;
+      EXPECT_EQ(outcomes[2].status, SHARDRT_WATCHDOG) << outcomes[2].message;
+      EXPECT_NE(outcomes[0].message.find("missing: rank 1"), std::string::npos)
+          << outcomes[0].message;
+    });
+    EXPECT_LT(time, 4.0) << nameOf(way);
+  }
+}
+
+TEST(Processes, RanksThatDoNotComeAreNamed) {
+  for (Way way : jobWays) {
+    std::vector<Outcome> outcomes = runForked(
+        threeSites(4), way, [](shardrt_context *) { return 0; }, {1, 3}, 400);
+    EXPECT_EQ(outcomes[0].status, SHARDRT_LOST);
+    EXPECT_NE(outcomes[0].message.find("waited 400 ms for ranks 1, 3"),
+              std::string::npos)
+        << outcomes[0].message;
+    EXPECT_EQ(outcomes[2].status, SHARDRT_LOST) << outcomes[2].message;
+    // Nobody at all.
+    outcomes = runForked(
+        threeSites(2), way, [](shardrt_context *) { return 0; }, {0}, 300);
+    EXPECT_EQ(outcomes[1].status, SHARDRT_LOST);
+    EXPECT_NE(outcomes[1].message.find("for rank 0 to listen"),
+              std::string::npos)
+        << outcomes[1].message;
+  }
+}
+
+TEST(Processes, OfAnotherProgramAreRefused) {
+  TestWorld world(threeSites(2));
+  int64_t port = freePort();
+  std::string errors[2];
+  int statuses[2];
+  std::vector<std::thread> threads;
+  for (int64_t rank : {0, 1})
+    threads.emplace_back([&, rank] {
+      char error[1024] = "";
+      shardrt_job_options join = {};
+      join.size = sizeof(join);
+      join.timeout_ms = 1000;
+      join.rank = rank;
+      join.ranks = 2;
+      join.port = port;
+      join.token = "two";
+      shardrt_job *job = nullptr;
+      ASSERT_EQ(shardrt_job_join(&join, &job, error, sizeof(error)), 0) << error;
+      SiteTable table = threeSites(2);
+      if (rank == 1)
+        table.sites.pop_back();
+      EncodedSites encoded = encodeSites(table);
+      shardrt_program *program = nullptr;
+      shardrt_program_create(callRankFunction, encoded.words.data(),
+                             static_cast<int64_t>(encoded.words.size()),
+                             encoded.strings.data(),
+                             static_cast<int64_t>(encoded.strings.size()), "{}",
+                             &program, error, sizeof(error));
+      shardrt_world_options options = {};
+      options.size = sizeof(options);
+      options.job = job;
+      shardrt_world *made = nullptr;
+      statuses[rank] =
+          shardrt_world_create(program, &options, &made, error, sizeof(error));
+      errors[rank] = error;
+      shardrt_program_destroy(program);
+      shardrt_job_leave(job);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(statuses[1], SHARDRT_ARTIFACT);
+  EXPECT_EQ(errors[1], "rank 1 runs another program than rank 0: start all "
+                       "ranks with the same model and options");
+  EXPECT_NE(statuses[0], SHARDRT_OK);
+}
+
+TEST(Processes, AsManyAsRanks) {
+  TestWorld world(threeSites(2));
+  char error[1024] = "";
+  shardrt_job_options join = {};
+  join.size = sizeof(join);
+  join.ranks = 1;
+  join.port = freePort();
+  shardrt_job *job = nullptr;
+  ASSERT_EQ(shardrt_job_join(&join, &job, error, sizeof(error)), 0) << error;
+  shardrt_world_options options = {};
+  options.size = sizeof(options);
+  options.job = job;
+  shardrt_world *made = nullptr;
+  EXPECT_EQ(shardrt_world_create(world.program, &options, &made, error,
+                                 sizeof(error)),
+            SHARDRT_USAGE);
+  EXPECT_STREQ(error, "the job has 1 processes, but the program's mesh has 2 "
+                      "ranks: start one for each");
+  shardrt_job_leave(job);
+}
