@@ -79,3 +79,22 @@ func.func @edges(%x: memref<8x8xf32>) -> memref<10x10xf32> {
   }
   return %p : memref<10x10xf32>
 }
+
+// Rows of the input are read as whole vectors and turned in registers: three
+// exchanges of eight vectors. What tiles leave over is gathered.
+#across = affine_map<(m, n) -> (n, m)>
+// CHECK-LABEL: func.func @transposed(
+//       CHECK:   scf.for {{.*}} step %c8
+//       CHECK:     scf.for {{.*}} step %c8
+// CHECK-COUNT-8:     llvm.load {{.*}} -> vector<8xf32>
+//   CHECK-NOT:     gather
+// CHECK-COUNT-24:    vector.shuffle {{.*}} : vector<8xf32>, vector<8xf32>
+// CHECK-COUNT-8:     llvm.store {{.*}} : vector<8xf32>
+func.func @transposed(%in: memref<24x35xf32>, %out: memref<35x24xf32>) {
+  linalg.generic {indexing_maps = [#across, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%in : memref<24x35xf32>) outs(%out : memref<35x24xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}

@@ -58,6 +58,9 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
              [&](const State &inner) { body(inner, extent, {}); });
     if (full < *size.fixed)
       inLastPart(dim, [&] {
+        if (s.turns) // too few rows to turn
+          return forSteps(dim, Quantity::of(full), size, 1, state,
+                          [&](const State &inner) { body(inner, 1, {}); });
         body(advance(state, dim, Quantity::of(full)), *size.fixed - full, {});
       });
     return;

@@ -16,6 +16,7 @@
 #include "Nest.h"
 #include "shardc/KernelGen/Common.h"
 #include <functional>
+#include <map>
 
 namespace shardc::cpu {
 using namespace mlir;
@@ -98,6 +99,22 @@ private:
   void store(const Access &access, Value pointer, Quantity offset, Value value,
              int64_t lanes, Value mask);
   Value lanePointers(const Access &access, Value pointer, const Quantity &step);
+  /// Whether whole vectors of `access` along the rows of the tile are moved.
+  bool liesAcross(const Access &access, const Tile &tile, Value mask) const {
+    return s.turns && tile.rows == s.lanes && !mask &&
+           access.coef[s.row].is(1) && access.usesDim(s.vec) &&
+           !access.coef[s.vec].is(1) && !access.coef[s.vec].is(-1);
+  }
+  /// The vectors of all rows of a tile, of an access that lies across.
+  SmallVector<Value> loadAcross(const Access &access, Value pointer,
+                                int64_t column, int64_t vector);
+  void storeAcross(const Access &access, Value pointer, int64_t column,
+                   int64_t vector, SmallVector<Value> rows);
+  /// Element i of vector j becomes element j of vector i; there are as many
+  /// vectors as elements, a power of two.
+  void turn(MutableArrayRef<Value> vectors);
+  /// What is stored for `value`.
+  Value toMemory(Value value, Type element, int64_t lanes);
   /// One instruction where registers are wide enough to have it.
   static bool hasScatter(Type element, int64_t lanes) {
     unsigned bits = element.getIntOrFloatBitWidth();
@@ -118,8 +135,9 @@ private:
                                        ArrayRef<Value> accumulators);
   SmallVector<Value> emitStep(const State &state, const Tile &tile,
                               ArrayRef<Value> accumulators);
-  void finish(const State &state, int64_t row, int64_t column, int64_t vector,
-              SmallVector<Value> values, int64_t lanes, Value mask);
+  void finish(const State &state, const Tile &tile, int64_t row, int64_t column,
+              int64_t vector, SmallVector<Value> values, int64_t lanes,
+              Value mask);
   Value indexOf(const State &state, int dim, int64_t row, int64_t column,
                 int64_t vector, int64_t lanes);
 
@@ -150,6 +168,9 @@ private:
   Arith arith;
   SmallVector<Access *> all;
   Value panel; ///< scratch of the packed operand
+  /// Rows of one tile that are to be turned, or have been, by place among `all`,
+  /// column and vector.
+  std::map<std::tuple<size_t, int64_t, int64_t>, SmallVector<Value>> turned;
   /// The hoisted dim that has steps, and the present step's size.
   int blocked = -1;
   Quantity blockSize;

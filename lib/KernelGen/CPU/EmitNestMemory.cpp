@@ -135,19 +135,76 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
   return fromMemory(result, access.element);
 }
 
+void NestEmitter::turn(MutableArrayRef<Value> vectors) {
+  int64_t count = vectors.size();
+  // Each step swaps one bit of the place among vectors with that of the lane.
+  for (int64_t bit = count / 2; bit > 0; bit /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane : llvm::seq(count)) {
+      low.push_back(lane & bit ? count + lane - bit : lane);
+      high.push_back(lane & bit ? count + lane : lane + bit);
+    }
+    for (int64_t i : llvm::seq(count)) {
+      if (i & bit)
+        continue;
+      Value x = vectors[i], y = vectors[i + bit];
+      vectors[i] = vector::ShuffleOp::create(b, loc, x, y, low);
+      vectors[i + bit] = vector::ShuffleOp::create(b, loc, x, y, high);
+    }
+  }
+}
+
+SmallVector<Value> NestEmitter::loadAcross(const Access &access, Value pointer,
+                                           int64_t column, int64_t vector) {
+  Type element = stored(access.element);
+  auto type = VectorType::get({s.lanes}, element);
+  Quantity first = tileOffset(access, 0, column, vector, s.lanes);
+  SmallVector<Value> vectors;
+  for (int64_t lane : llvm::seq(s.lanes)) {
+    Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
+    vectors.push_back(LLVM::LoadOp::create(
+        b, loc, type, pointerAt(access, pointer, arith.add(first, step)),
+        elementBytes(element)));
+  }
+  turn(vectors);
+  for (Value &value : vectors)
+    value = fromMemory(value, access.element);
+  return vectors;
+}
+
+void NestEmitter::storeAcross(const Access &access, Value pointer,
+                              int64_t column, int64_t vector,
+                              SmallVector<Value> rows) {
+  Quantity first = tileOffset(access, 0, column, vector, s.lanes);
+  for (Value &value : rows)
+    value = toMemory(value, access.element, s.lanes);
+  turn(rows);
+  for (auto [lane, value] : llvm::enumerate(rows)) {
+    Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
+    LLVM::StoreOp::create(
+        b, loc, value, pointerAt(access, pointer, arith.add(first, step)),
+        elementBytes(stored(access.element)));
+  }
+}
+
+Value NestEmitter::toMemory(Value value, Type element, int64_t lanes) {
+  value = splat(b, loc, value, lanes);
+  Type type = stored(element);
+  if (lanes > 1)
+    type = VectorType::get({lanes}, type);
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, loc, type, value);
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, loc, type, value);
+  return value;
+}
+
 void NestEmitter::store(const Access &access, Value pointer, Quantity offset,
                         Value value, int64_t lanes, Value mask) {
   Type element = stored(access.element);
   pointer = pointerAt(access, pointer, offset);
   unsigned bytes = elementBytes(element);
-  value = splat(b, loc, value, lanes);
-  Type type = element;
-  if (lanes > 1)
-    type = VectorType::get({lanes}, element);
-  if (access.element.isInteger(1))
-    value = arith::ExtUIOp::create(b, loc, type, value);
-  else if (access.element.isIndex())
-    value = arith::IndexCastOp::create(b, loc, type, value);
+  value = toMemory(value, access.element, lanes);
   if (lanes == 1) {
     LLVM::StoreOp::create(b, loc, value, pointer, bytes);
     return;

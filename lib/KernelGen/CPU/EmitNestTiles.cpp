@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <map>
 
 using namespace mlir;
 using namespace shardc;
@@ -57,7 +56,14 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
                                      input.usesDim(s.column) ? column : 0,
                                      input.usesDim(s.vec) ? vector : 0);
           Value &value = loaded[key];
-          if (!value && !nest.main.getRegionInputArgs()[i].use_empty())
+          bool used = !nest.main.getRegionInputArgs()[i].use_empty();
+          if (!value && used && liesAcross(input, tile, mask)) {
+            SmallVector<Value> rows = loadAcross(
+                input, state.pointers[inputAt(i)], column, vector);
+            for (auto [at, loadedRow] : llvm::enumerate(rows))
+              loaded[{i, at, std::get<2>(key), vector}] = loadedRow;
+          }
+          if (!value && used)
             value = load(input, state.pointers[inputAt(i)],
                          tileOffset(input, row, column, vector, s.lanes),
                          s.lanes, int(i) == s.packed ? Value() : mask);
@@ -194,14 +200,23 @@ NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
 }
 
 /// Epilogue and stores for one vector (or scalar) of the tile.
-void NestEmitter::finish(const State &state, int64_t row, int64_t column,
-                         int64_t vector, SmallVector<Value> values,
-                         int64_t lanes, Value mask) {
+void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
+                         int64_t column, int64_t vector,
+                         SmallVector<Value> values, int64_t lanes, Value mask) {
+  auto put = [&](const Access &output, size_t place, Value value) {
+    Value pointer = state.pointers[place];
+    if (!liesAcross(output, tile, mask))
+      return store(output, pointer,
+                   tileOffset(output, row, column, vector, lanes), value, lanes,
+                   mask);
+    SmallVector<Value> &rows = turned[{place, column, vector}];
+    rows.push_back(value);
+    if (row + 1 == tile.rows)
+      storeAcross(output, pointer, column, vector, std::move(rows));
+  };
   if (!nest.epilogue) {
     for (auto [i, output] : llvm::enumerate(nest.outputs))
-      store(output, state.pointers[outputAt(i)],
-            tileOffset(output, row, column, vector, lanes), values[i], lanes,
-            mask);
+      put(output, outputAt(i), values[i]);
     return;
   }
   SmallVector<Value> arguments;
@@ -210,7 +225,13 @@ void NestEmitter::finish(const State &state, int64_t row, int64_t column,
       arguments.push_back(values[0]);
     else if (!input.pointer)
       arguments.push_back(nest.epilogue.getDpsInputs()[i]);
-    else
+    else if (liesAcross(input, tile, mask)) {
+      SmallVector<Value> &rows = turned[{epilogueInputAt(i), column, vector}];
+      if (rows.empty())
+        rows = loadAcross(input, state.pointers[epilogueInputAt(i)], column,
+                          vector);
+      arguments.push_back(rows[row]);
+    } else
       arguments.push_back(load(input, state.pointers[epilogueInputAt(i)],
                                tileOffset(input, row, column, vector, lanes),
                                lanes, mask));
@@ -230,9 +251,7 @@ void NestEmitter::finish(const State &state, int64_t row, int64_t column,
                        lanes);
       });
   for (auto [i, output] : llvm::enumerate(nest.epilogueOutputs))
-    store(output, state.pointers[epilogueOutputAt(i)],
-          tileOffset(output, row, column, vector, lanes), yields[i], lanes,
-          mask);
+    put(output, epilogueOutputAt(i), yields[i]);
 }
 
 static vector::CombiningKind combiningKind(Operation *op) {
@@ -254,6 +273,7 @@ static vector::CombiningKind combiningKind(Operation *op) {
 }
 
 void NestEmitter::emitTile(const State &state, const Tile &tile) {
+  turned.clear();
   size_t count = tile.rows * tile.columns * tile.vectors;
   auto each =
       [&](llvm::function_ref<void(int64_t, int64_t, int64_t, size_t)> body) {
@@ -271,7 +291,7 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
       SmallVector<Value> mine;
       for (size_t i : llvm::seq(nest.outputs.size()))
         mine.push_back(values[i * count + at]);
-      finish(state, row, column, vector, mine, s.lanes, maskOf(vector));
+      finish(state, tile, row, column, vector, mine, s.lanes, maskOf(vector));
     });
   };
   if (!nest.reduces())
@@ -324,6 +344,6 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
                        tileOffset(output, row, column, 0, 1), 1, {});
         mine.push_back(combine(start, total));
       }
-      finish(state, row, column, 0, mine, 1, {});
+      finish(state, tile, row, column, 0, mine, 1, {});
     }
 }

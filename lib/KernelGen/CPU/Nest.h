@@ -84,6 +84,9 @@ struct Schedule {
   int64_t vectors = 1;
   int row = -1, column = -1;
   int64_t rows = 1, columns = 1;
+  /// As many rows as lanes: what lies along the rows is moved in whole vectors,
+  /// and turned in registers.
+  bool turns = false;
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none

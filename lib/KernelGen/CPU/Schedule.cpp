@@ -24,6 +24,7 @@ struct Chooser {
   bool contraction;
   int64_t fullLanes;
   bool hasLoads = false;
+  bool turnable = false; // tiles may be turned in registers
 
   int64_t size(int dim) const {
     return nest.dims[dim].size.orElse(kUnknownSize);
@@ -69,10 +70,47 @@ struct Chooser {
     return 1.5 * lanes;
   }
 
+  /// Whether a tile of lanes of `dim` and as many rows of `row` turns `access`.
+  static bool liesAcross(const Access &access, int dim, int row) {
+    return access.coef[row].is(1) && access.usesDim(dim) &&
+           !access.coef[dim].is(1) && !access.coef[dim].is(-1);
+  }
+
+  /// The dim along which most accesses lie that do not along `dim`, or -1.
+  int findTurningRow(int dim) const {
+    int best = -1;
+    int64_t most = 0, lanes = lanesFor(dim);
+    if (!turnable || lanes < 4 || size(dim) < lanes)
+      return -1;
+    for (int row : llvm::seq<int>(nest.dims.size())) {
+      if (row == dim || size(row) < lanes)
+        continue;
+      auto across = [&](const Access &access) {
+        return liesAcross(access, dim, row);
+      };
+      int64_t count = llvm::count_if(nest.inputs, across) +
+                      llvm::count_if(nest.epilogueInputs, across) +
+                      llvm::count_if(nest.stores(), across);
+      if (count > most) {
+        most = count;
+        best = row;
+      }
+    }
+    return best;
+  }
+
   double cost(int dim) const {
     bool reduces = nest.dims[dim].reduces;
     int64_t lanes = lanesFor(dim), count = size(dim);
     double perVector = 0;
+    int row = findTurningRow(dim);
+    // A load or store, and a vector's share of the shuffles of a tile.
+    double turned = 1 + std::log2(lanes);
+    auto loadCost = [&](const Access &access, int dim, int64_t lanes) {
+      return row >= 0 && liesAcross(access, dim, row)
+                 ? turned
+                 : this->loadCost(access, dim, lanes);
+    };
     for (const Access &input : nest.inputs) {
       double load = loadCost(input, dim, lanes);
       if (contraction && !reduces && load > 2 && reuse(input) >= 8)
@@ -85,7 +123,10 @@ struct Chooser {
       perVector += nest.outputs.size() * finish * lanes / reductions;
     } else {
       for (const Access &store : nest.stores())
-        perVector += (store.coef[dim].is(1) ? 1.0 : 1.5 * lanes) / reductions;
+        perVector += (store.coef[dim].is(1)                       ? 1.0
+                      : row >= 0 && liesAcross(store, dim, row) ? turned
+                                                                : 1.5 * lanes) /
+                     reductions;
       for (const Access &input : nest.epilogueInputs)
         perVector += loadCost(input, dim, lanes) / reductions;
     }
@@ -125,7 +166,25 @@ struct Chooser {
            fullB * one(restA, b) + one(restA, restB);
   }
 
+  /// Operations of the bodies; a function of `math` counts as several.
+  unsigned work() const {
+    unsigned work = 0;
+    for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
+      if (!op)
+        continue;
+      for (Operation &inner : op.getBody()->without_terminator())
+        work += inner.getDialect()->getNamespace() == "math" ? 8 : 1;
+    }
+    return work;
+  }
+
   void chooseTile(Schedule &s) const {
+    s.row = findTurningRow(s.vec);
+    if (s.row >= 0) {
+      s.turns = true;
+      s.rows = s.lanes;
+      return;
+    }
     // Accumulators, the shorter side of the tile, and one value of the longer.
     int64_t registers = bits == 512 ? 32 : 16;
     auto fits = [&](int64_t x, int64_t y) {
@@ -136,14 +195,7 @@ struct Chooser {
         s.vectors =
             std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
       else {
-        unsigned work = 0;
-        for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
-          if (!op)
-            continue;
-          for (Operation &inner : op.getBody()->without_terminator())
-            work += inner.getDialect()->getNamespace() == "math" ? 8 : 1;
-        }
-        int64_t most = work > 8 ? 1 : work > 3 ? 2 : 4;
+        int64_t most = work() > 8 ? 1 : work() > 3 ? 2 : 4;
         s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, most);
       }
       return;
@@ -295,6 +347,8 @@ struct Chooser {
     hasLoads = !main.getBody()->getOps<memref::LoadOp>().empty();
     if (epilogue && !epilogue.getBody()->getOps<memref::LoadOp>().empty())
       scalarOnly = true;
+    // Bodies are written once a row.
+    turnable = !contraction && !nest.reduces() && !hasLoads && work() <= 24;
     bool canReduceLanes = true;
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
