@@ -24,6 +24,12 @@ Error shardc::toolError(ExitCode code, const Twine &message) {
   return make_error<ToolError>(code, message.str());
 }
 
+TakeOptionName::TakeOptionName(StringRef name) {
+  auto &known = cl::getRegisteredOptions();
+  if (auto option = known.find(name); option != known.end())
+    option->second->removeArgument();
+}
+
 Error shardc::withCode(ExitCode code, Error error) {
   if (!error)
     return Error::success();

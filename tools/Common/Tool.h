@@ -73,6 +73,12 @@ llvm::Error readNumber(const NumberOption &option, int64_t least, int64_t most,
 llvm::Error readNumber(const NumberOption &option,
                        std::optional<double> &value);
 
+/// Takes a name for an option of the tool from LLVM, which has one of the same name
+/// that no tool of ours reads. Stands before that option, in the same file.
+struct TakeOptionName {
+  explicit TakeOptionName(llvm::StringRef name);
+};
+
 /// Reads the command line of the tool that `category` is named after. Unknown
 /// or ill-formed options print one error and the way to --help, and end the
 /// process with code 2. --help lists the options of `category`.

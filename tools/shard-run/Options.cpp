@@ -57,6 +57,7 @@ static cl::opt<std::string>
          cl::desc("What code is generated for: native (default), "
                   "x86-64-v3, a CPU's name"),
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
+static const TakeOptionName takeThreads("threads");
 static NumberOption
     threads("threads",
             cl::desc("Threads of each rank that share its loops (default 1)"),

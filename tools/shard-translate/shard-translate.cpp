@@ -54,6 +54,7 @@ static cl::list<std::string>
           cl::desc("Sizes of the shards in which a dim of an argument "
                    "arrives; may be given several times"),
           cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
+static const TakeOptionName takeThreads("threads");
 static NumberOption
     threads("threads",
             cl::desc("Threads of each rank that share its loops (default 1)"),

@@ -113,7 +113,7 @@ private:
   void mark(Operation *first, Operation *last) {
     auto [name, place] = nameOf(first->getLoc());
     std::string location = userLocation(place);
-    name.consume_front("stablehlo.");
+    name.consume_front("stablehlo.") || name.consume_front("spmd.");
     auto [known, isNew] = numbers.insert(
         {{b.getStringAttr(name.empty() ? "kernel" : name),
           b.getStringAttr(location == "unknown" ? "" : location)},
