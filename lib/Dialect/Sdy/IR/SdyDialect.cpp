@@ -1,6 +1,7 @@
 //===- SdyDialect.cpp - The dialect and what ODS generates ----------------===//
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 
+#include "SdyBytecode.h"
 #include "SdyText.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -43,6 +44,7 @@ void SdyDialect::initialize() {
 #include "shardc/Dialect/Sdy/IR/SdyAttrs.cpp.inc"
       >();
   addInterfaces<SdyInliner>();
+  addBytecode(this);
 }
 
 Operation *SdyDialect::materializeConstant(OpBuilder &builder, Attribute value,

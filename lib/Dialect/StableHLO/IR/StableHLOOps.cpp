@@ -1,4 +1,5 @@
 //===- StableHLOOps.cpp - The dialect and what ODS generates --------------===//
+#include "StableHLOBytecode.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 #include "AssemblyFormat.h"
@@ -53,6 +54,7 @@ void StablehloDialect::initialize() {
 #include "shardc/Dialect/StableHLO/IR/StableHLOTypes.cpp.inc"
       >();
   addInterfaces<StableHLOInliner>();
+  addBytecode(this);
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder,
