@@ -7,6 +7,7 @@
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Lowering/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Raise/Passes.h"
@@ -23,12 +24,16 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.mesh = options.mesh;
   import.sizes = options.sizes;
   import.unsharded = options.unsharded;
+  import.hostCalls = options.hostCalls;
   buildImportPipeline(pm, import);
 }
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
   if (!options.noRaise && !options.unsharded) {
+    RaiseRingsPassOptions rings;
+    rings.explain = options.explain;
+    pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
     RaiseAllPairsPassOptions raise;
     raise.explain = options.explain;
     pm.addPass(createRaiseAllPairsPass(raise));
@@ -70,6 +75,14 @@ void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createVerifyCommunicationPass());
 }
 
+void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
+  FitMemoryPassOptions fit;
+  fit.limit = bytes;
+  pm.addNestedPass<func::FuncOp>(createFitMemoryPass(fit));
+  // It repeats communication, maybe in loops.
+  pm.addPass(createVerifyCommunicationPass());
+}
+
 /// What every target begins with: communication as sites, the rest as linalg.
 static void addLowerToLinalg(OpPassManager &pm, bool names = false) {
   pm.addPass(createLowerCommunicationPass());
@@ -87,15 +100,19 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   kernels.vectors = false;
-  buildGpuBufferPipeline(pm, kernels);
+  bool emulated = options.target == Target::EmulatedCuda;
+  // What is emulated is the newest that the kernels are made for.
+  StringRef gpus = options.gpuArch.empty() && emulated ? StringRef("sm_90a") : StringRef(options.gpuArch);
+  buildGpuBufferPipeline(pm, kernels, /*warpgroups=*/gpus.contains("sm_90a"));
   pm.addPass(createCallRuntimePass());
   pm.addPass(createCallDevicePass());
-  buildGpuToNVVMPipeline(pm);
+  buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
   buildCpuToLLVMPipeline(pm, kernels);
   pm.addPass(createCheckStatusPass());
-  if (options.target == Target::EmulatedCuda) {
+  if (emulated) {
     EmulateNvvmPassOptions emulation;
     emulation.check = options.checkKernels;
+    emulation.gpu = gpus.contains("sm_90a") ? "sm_90a" : "sm_80";
     pm.addPass(createEmulateNvvmPass(emulation));
   }
 }
@@ -140,6 +157,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
+  Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
   Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
   Option<bool> trace{*this, "trace", llvm::cl::desc("Let kernels say when they begin and end."), llvm::cl::init(false)};
@@ -152,6 +170,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.sizes = sizes;
     options.unsharded = unsharded;
     options.noFallback = noFallback;
+    options.hostCalls = hostCalls;
     options.noRaise = noRaise;
     options.threads = threads;
     options.trace = trace;

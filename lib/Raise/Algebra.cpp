@@ -14,6 +14,10 @@ using namespace shardc::raise;
 //===----------------------------------------------------------------------===//
 
 PolyId Algebra::intern(Poly poly) {
+  if (!defined.empty() && llvm::any_of(poly, [&](const Monomial &monomial) {
+        return llvm::any_of(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
+      }))
+    return expandDefined(poly);
   std::sort(poly.begin(), poly.end(), [](const Monomial &a, const Monomial &b) { return a.factors < b.factors; });
   Poly merged;
   for (Monomial &monomial : poly) {
@@ -138,7 +142,7 @@ bool Algebra::isPositive(PolyId poly) const {
   const Poly &p = polys[poly];
   return p.size() == 1 && p[0].coefficient > 0 && llvm::all_of(p[0].factors, [&](auto &factor) {
            const Term &term = terms[factor.first];
-           return term.kind == TermKind::Exp || (term.kind == TermKind::SumOverKey && isPositive(term.arguments[0]));
+           return term.kind == TermKind::Exp || term.kind == TermKind::Total || (term.kind == TermKind::SumOverKey && isPositive(term.arguments[0]));
          });
 }
 
@@ -194,6 +198,9 @@ Monomial Algebra::times(const Monomial &lhs, const Monomial &rhs) const {
 }
 
 PolyId Algebra::multiply(PolyId lhs, PolyId rhs) {
+  // The square of a sum of blocks is that of its total.
+  if (ofBlocks && lhs == rhs)
+    lhs = rhs = total(lhs);
   Poly product;
   for (const Monomial &a : polys[lhs])
     for (const Monomial &b : polys[rhs])
@@ -202,6 +209,8 @@ PolyId Algebra::multiply(PolyId lhs, PolyId rhs) {
 }
 
 PolyId Algebra::invert(PolyId poly) {
+  if (ofBlocks)
+    poly = total(poly);
   const Poly &p = polys[poly];
   bool hasBool = llvm::any_of(p, [&](const Monomial &m) {
     return llvm::any_of(m.factors, [&](auto &factor) { return terms[factor.first].isBool; });
@@ -225,8 +234,14 @@ PolyId Algebra::exponential(PolyId poly) {
   Poly inside;
   Monomial outside;
   Poly copy = polys[poly];
+  auto staysInside = [&](const Monomial &monomial) {
+    if (ofBlocks)
+      return !monomial.factors.empty() && !isStatistic(monomial);
+    return isKeyDependent(dimsOf(monomial));
+  };
+  bool hasInside = llvm::any_of(copy, staysInside);
   for (const Monomial &monomial : copy) {
-    if (isKeyDependent(dimsOf(monomial)) || (monomial.factors.empty() && isKeyDependent(dimsOf(poly)))) {
+    if (staysInside(monomial) || (monomial.factors.empty() && hasInside)) {
       inside.push_back(monomial);
       continue;
     }
@@ -259,6 +274,8 @@ PolyId Algebra::exponential(PolyId poly) {
 }
 
 PolyId Algebra::logarithm(PolyId poly) {
+  if (ofBlocks)
+    poly = total(poly);
   Poly copy = polys[poly];
   if (copy.size() == 1 && copy[0].coefficient > 0) {
     PolyId sum = number(std::log(copy[0].coefficient));
@@ -324,7 +341,7 @@ std::string Algebra::str(PolyId poly) const {
             monomial.factors, os,
             [&](auto factor) {
               const Term &term = terms[factor.first];
-              static const char *names[] = {"t", "i", "dot", "pairs", "exp", "log", "inv", "sum", "max", "f"};
+              static const char *names[] = {"t", "i", "dot", "pairs", "exp", "log", "inv", "total", "sum", "max", "f"};
               os << names[int(term.kind)];
               if (term.kind == TermKind::Function)
                 os << ':' << term.name.getValue().rsplit('.').second;

@@ -31,6 +31,9 @@ using DimSet = uint64_t;
 using TermId = unsigned;
 using PolyId = unsigned;
 
+/// From here on, iteration dims are those that a contraction sums over; from the second on, those of sums that are being read.
+inline constexpr unsigned kFirstBoundDim = 48, kFirstOpenDim = 56;
+
 struct Monomial {
   double coefficient = 1;
   /// Terms and their powers, ascending by term, no power zero.
@@ -46,7 +49,8 @@ enum class TermKind {
   PairSum,   ///< a sum over such a dim of anything, as it is written
   Exp, Log,  ///< of a polynomial
   Inverse,   ///< of a polynomial of several monomials
-  SumOverKey, MaxOverKey,
+  Total,     ///< a polynomial that is a sum of blocks' sums
+  SumOverKey, MaxOverKey, ///< of blocks: over the dim `dim`
   Function   ///< any other elementwise op
 };
 
@@ -57,7 +61,7 @@ struct Term {
   /// Leaf, Dot: the numbers of the tensors, and how they lie.
   llvm::SmallVector<unsigned, 2> values;
   llvm::SmallVector<Layout, 2> layouts;
-  /// Position: the dim.
+  /// Position: the dim. Of blocks, `values` say which block it is in.
   unsigned dim = 0;
   llvm::SmallVector<PolyId, 3> arguments;
   /// Function: what to do, and the element types it is done on.
@@ -87,6 +91,20 @@ public:
   PolyId sumOverKey(PolyId poly);
   PolyId maxOverKey(PolyId poly);
 
+  /// Sums over any dim that is given, not over keys alone: what a row is shifted and divided by comes out of exponentials
+  /// by what it is made of, and sums of blocks that are divided by, or whose logarithm is taken, become one term.
+  bool ofBlocks = false;
+  PolyId sumOver(unsigned dim, double size, PolyId poly);
+  PolyId maxOver(unsigned dim, PolyId poly);
+  /// `poly` as a product of terms, if it is a sum of blocks' sums of exponentials times something.
+  PolyId total(PolyId poly);
+  /// `poly` with the terms that `replace` knows replaced, inside of terms too.
+  PolyId rebuild(PolyId poly, llvm::function_ref<std::optional<PolyId>(TermId)> replace);
+  /// `poly` with dim `from` named `to`, which it does not have.
+  PolyId rename(PolyId poly, unsigned from, unsigned to);
+  /// True if the term comes of maxima, or of sums of exponentials.
+  bool isStatistic(TermId id) const;
+
   const Poly &get(PolyId id) const { return polys[id]; }
   const Term &getTerm(TermId id) const { return terms[id]; }
   Term &editTerm(TermId id) { return terms[id]; }
@@ -111,15 +129,28 @@ public:
   /// Equal but for rounding of coefficients.
   bool isNear(PolyId lhs, PolyId rhs) const;
   bool isKeyDependent(DimSet dims) const { return dims & keyDims; }
-  bool tooLarge(PolyId poly) const { return polys[poly].size() > 64; }
+  bool tooLarge(PolyId poly) const { return polys[poly].size() > (ofBlocks ? 4096 : 64); }
   /// For people.
   std::string str(PolyId poly) const;
 
 private:
   TermId internTerm(Term term);
+  bool hasExponential(const Monomial &monomial) const;
+  bool isStatistic(const Monomial &monomial) const;
+  PolyId sumOfBody(unsigned dim, double size, const Monomial &body);
+  PolyId expandDefined(const Poly &poly);
+  /// The sum over `dim` of `body`, all whose factors have it.
+  PolyId makeSum(unsigned dim, Monomial body);
+  /// How deep sums lie in one another in the term.
+  unsigned heightOf(TermId id) const;
+  PolyId power(PolyId poly, int exponent);
 
   DimSet keyDims;
   double keySize;
+  /// Terms that are written as others: sums of blocks, by their total.
+  std::map<TermId, PolyId> defined;
+  mutable std::map<TermId, bool> statistics;
+  mutable std::map<TermId, unsigned> heights;
   std::vector<Term> terms;
   std::vector<Poly> polys;
   std::map<std::string, TermId> termNumbers;

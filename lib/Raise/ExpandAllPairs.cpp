@@ -4,6 +4,7 @@
 // local forms are checked against.
 //
 //===----------------------------------------------------------------------===//
+#include "Plain.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Raise/Passes.h"
@@ -16,20 +17,15 @@ namespace shardc {
 
 using namespace mlir;
 using namespace shardc;
+using namespace shardc::raise;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
-/// A tensor and the iteration dim of each of its dims.
-struct Placed {
-  Value value;
-  SmallVector<unsigned> dims;
-};
-
-class Expander {
+class Expander : PlainOps {
 public:
   explicit Expander(spmd::AllPairsOpInterface op)
-      : op(op), builder(op), loc(op->getLoc()), sizes(op.getDimSizes()), accumulator(op.getAccumulatorType()) {
+      : PlainOps(OpBuilder(op), op->getLoc(), op.getDimSizes(), op.getAccumulatorType()), op(op) {
     for (int64_t dim = 0; dim <= op.getKeyDim(); ++dim)
       scoreDims.push_back(dim);
     rowDims.assign(scoreDims.begin(), scoreDims.end() - 1);
@@ -43,109 +39,15 @@ private:
     return llvm::map_to_vector(map.getResults(), [](AffineExpr expr) { return cast<AffineDimExpr>(expr).getPosition(); });
   }
   Placed operand(int64_t number) { return {op->getOperand(number), dimsOf(op.getMap(number))}; }
-  SmallVector<int64_t> shapeOf(ArrayRef<unsigned> dims) {
-    return llvm::map_to_vector(dims, [&](unsigned dim) { return sizes[dim]; });
-  }
-  Value convert(Value value, Type type) {
-    if (typeOf(value).getElementType() == type)
-      return value;
-    return stablehlo::ConvertOp::create(builder, loc, typeOf(value).clone(type), value);
-  }
-  Value number(double value, ArrayRef<int64_t> shape) {
-    auto type = RankedTensorType::get(shape, accumulator);
-    return stablehlo::ConstantOp::create(builder, loc,
-                                         cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, builder.getFloatAttr(accumulator, value)))));
-  }
-  /// `placed` along `dims`: transposed, and repeated along those it lacks.
-  Value spread(const Placed &placed, ArrayRef<unsigned> dims);
-  /// The sum, or the largest or smallest element, over all dims but `dims`.
-  template <typename OpT> Placed reduce(const Placed &placed, ArrayRef<unsigned> dims, double start);
-  /// The sum of products over `summed`, along `dims`, in the accumulator type.
-  Value contract(const Placed &lhs, const Placed &rhs, ArrayRef<unsigned> summed, ArrayRef<unsigned> dims);
   /// Runs `region` on whole tensors along `dims`.
   SmallVector<Value> run(Region &region, ValueRange first, ArrayRef<unsigned> dims, bool withPositions = true);
   Value rawScores(Region *pair);
   Value result(Placed placed, int64_t number);
-  template <typename OpT> Value binary(Value lhs, Value rhs) { return OpT::create(builder, loc, lhs.getType(), lhs, rhs); }
 
   spmd::AllPairsOpInterface op;
-  OpBuilder builder;
-  Location loc;
-  SmallVector<int64_t> sizes;
-  FloatType accumulator;
   SmallVector<unsigned> scoreDims, rowDims;
 };
 } // namespace
-
-Value Expander::spread(const Placed &placed, ArrayRef<unsigned> dims) {
-  SmallVector<int64_t> order, places;
-  SmallVector<unsigned> kept;
-  for (auto [place, dim] : llvm::enumerate(dims)) {
-    auto it = llvm::find(placed.dims, dim);
-    if (it == placed.dims.end())
-      continue;
-    order.push_back(it - placed.dims.begin());
-    places.push_back(place);
-    kept.push_back(dim);
-  }
-  Value value = placed.value;
-  Type element = typeOf(value).getElementType();
-  if (!llvm::is_sorted(order))
-    value = stablehlo::TransposeOp::create(builder, loc, RankedTensorType::get(shapeOf(kept), element), value,
-                                           builder.getDenseI64ArrayAttr(order));
-  if (kept.size() == dims.size())
-    return value;
-  return stablehlo::BroadcastInDimOp::create(builder, loc, RankedTensorType::get(shapeOf(dims), element), value,
-                                             builder.getDenseI64ArrayAttr(places));
-}
-
-template <typename OpT> Placed Expander::reduce(const Placed &placed, ArrayRef<unsigned> dims, double start) {
-  SmallVector<int64_t> gone;
-  Placed result;
-  for (auto [place, dim] : llvm::enumerate(placed.dims)) {
-    if (llvm::is_contained(dims, dim))
-      result.dims.push_back(dim);
-    else
-      gone.push_back(place);
-  }
-  result.value = placed.value;
-  if (gone.empty())
-    return result;
-  auto type = RankedTensorType::get(shapeOf(result.dims), accumulator), scalar = RankedTensorType::get({}, accumulator);
-  auto reduceOp = stablehlo::ReduceOp::create(builder, loc, TypeRange{type}, ValueRange{placed.value}, ValueRange{number(start, {})},
-                                              builder.getDenseI64ArrayAttr(gone));
-  OpBuilder::InsertionGuard guard(builder);
-  Block *body = builder.createBlock(&reduceOp.getBody(), {}, {scalar, scalar}, {loc, loc});
-  Value combined = OpT::create(builder, loc, scalar, body->getArgument(0), body->getArgument(1));
-  stablehlo::ReturnOp::create(builder, loc, combined);
-  result.value = reduceOp->getResult(0);
-  return result;
-}
-
-Value Expander::contract(const Placed &lhs, const Placed &rhs, ArrayRef<unsigned> summed, ArrayRef<unsigned> dims) {
-  SmallVector<int64_t> lhsBatch, rhsBatch, lhsSummed, rhsSummed;
-  Placed result;
-  for (auto [place, dim] : llvm::enumerate(lhs.dims)) {
-    auto it = llvm::find(rhs.dims, dim);
-    if (it == rhs.dims.end())
-      continue;
-    // What neither the caller nor the result wants is summed as well.
-    bool isSummed = llvm::is_contained(summed, dim) || !llvm::is_contained(dims, dim);
-    (isSummed ? lhsSummed : lhsBatch).push_back(place);
-    (isSummed ? rhsSummed : rhsBatch).push_back(it - rhs.dims.begin());
-    if (!isSummed)
-      result.dims.push_back(dim);
-  }
-  for (const Placed *side : {&lhs, &rhs})
-    for (unsigned dim : side->dims)
-      if (!llvm::is_contained((side == &lhs ? rhs : lhs).dims, dim))
-        result.dims.push_back(dim);
-  auto numbers = stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), lhsBatch, rhsBatch, lhsSummed, rhsSummed);
-  result.value = stablehlo::DotGeneralOp::create(
-      builder, loc, RankedTensorType::get(shapeOf(result.dims), accumulator), convert(lhs.value, accumulator),
-      convert(rhs.value, accumulator), numbers, ArrayAttr(), stablehlo::DotAlgorithmAttr());
-  return spread(reduce<stablehlo::AddOp>(result, dims, 0), dims);
-}
 
 SmallVector<Value> Expander::run(Region &region, ValueRange first, ArrayRef<unsigned> dims, bool withPositions) {
   SmallVector<int64_t> shape = shapeOf(dims);

@@ -322,6 +322,7 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
 } // namespace
 
 void shardc::buildRaisePipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createRaiseRingsPass());
   pm.addPass(createRaiseAllPairsPass());
   // Reshapes of what was cut differently, and what is left over.
   pm.addPass(createCanonicalizerPass());

@@ -136,7 +136,8 @@ std::optional<Layout> Reader::regroup(const Layout &layout, ArrayRef<int64_t> sh
   return result;
 }
 
-static Layout throughBroadcast(stablehlo::BroadcastInDimOp op, const Layout &layout) {
+Layout raise::throughBroadcast(Operation *broadcast, const Layout &layout) {
+  auto op = cast<stablehlo::BroadcastInDimOp>(broadcast);
   Layout inner;
   auto from = typeOf(op.getOperand()), to = typeOf(op.getResult());
   for (auto [i, dim] : llvm::enumerate(op.getBroadcastDimensions())) {
@@ -146,9 +147,9 @@ static Layout throughBroadcast(stablehlo::BroadcastInDimOp op, const Layout &lay
   return inner;
 }
 
-static Layout throughTranspose(stablehlo::TransposeOp op, const Layout &layout) {
+Layout raise::throughTranspose(Operation *transpose, const Layout &layout) {
   Layout inner(layout.size());
-  for (auto [i, dim] : llvm::enumerate(op.getPermutation()))
+  for (auto [i, dim] : llvm::enumerate(cast<stablehlo::TransposeOp>(transpose).getPermutation()))
     inner[dim] = layout[i];
   return inner;
 }

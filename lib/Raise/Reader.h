@@ -34,9 +34,6 @@ private:
   unsigned next = 1;
 };
 
-/// From here on, iteration dims are those that a contraction sums over.
-inline constexpr unsigned kFirstBoundDim = 48;
-
 /// A tensor behind broadcasts, transposes, reshapes and widening.
 struct Root {
   mlir::Value value;
@@ -50,8 +47,9 @@ public:
       : algebra(algebra), numbering(numbering), sizes(std::move(sizes)), keyDims(keyDims), rowDims(rowDims) {
     this->sizes.resize(64, 1);
   }
+  virtual ~Reader() = default;
 
-  PolyId read(mlir::Value value, const Layout &layout);
+  virtual PolyId read(mlir::Value value, const Layout &layout);
   /// The sum over dims >= kFirstBoundDim of products; any order of operands.
   PolyId dot(mlir::Value lhs, const Layout &lhsLayout, mlir::Value rhs, const Layout &rhsLayout);
   Root rootOf(mlir::Value value, Layout layout);
@@ -67,25 +65,31 @@ public:
   /// A dim that must be two, and the size of the first.
   std::optional<std::pair<unsigned, int64_t>> split;
 
-private:
-  PolyId readOp(mlir::Value value, const Layout &layout);
-  PolyId readElementwise(mlir::Operation *op, const Layout &layout);
+protected:
+  virtual PolyId readElementwise(mlir::Operation *op, const Layout &layout);
   PolyId readConstant(mlir::ElementsAttr value, mlir::Value tensor, const Layout &layout);
-  PolyId readReduce(mlir::Operation *op, const Layout &layout);
+  virtual PolyId leaf(mlir::Value value, const Layout &layout);
   PolyId position(llvm::ArrayRef<unsigned> dims, double first, double step);
-  PolyId leaf(mlir::Value value, const Layout &layout);
-  bool isWorthFollowing(mlir::Value value, const Layout &layout) const;
 
   Algebra &algebra;
   const Numbering &numbering;
   std::vector<int64_t> sizes;
   DimSet keyDims, rowDims;
+
+private:
+  PolyId readOp(mlir::Value value, const Layout &layout);
+  PolyId readReduce(mlir::Operation *op, const Layout &layout);
+  bool isWorthFollowing(mlir::Value value, const Layout &layout) const;
+
   std::map<std::string, PolyId> known;
   unsigned depth = 0;
   /// Set while what is summed over depth is read: differences stay differences.
   bool verbatim = false;
 };
 
+/// How the operand of an op that moves elements lies, where its result lies as `layout`.
+Layout throughBroadcast(mlir::Operation *broadcast, const Layout &layout);
+Layout throughTranspose(mlir::Operation *transpose, const Layout &layout);
 /// The iteration dims of a layout.
 DimSet dimsIn(const Layout &layout);
 /// Free, batching and contracting dims of a contraction's operand.

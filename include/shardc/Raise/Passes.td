@@ -29,6 +29,28 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def RaiseRingsPass : Pass<"spmd-raise-rings", "::mlir::func::FuncOp"> {
+  let summary = "Write attention that goes round a ring of its own as attention of whole tensors.";
+  let description = [{
+    Before: manual regions in which blocks of keys and values travel past an online softmax, in a loop or written out, and the regions
+    of their gradient. After: softmax attention of the whole tensors, and its gradient, in plain StableHLO, laid out as the
+    regions had them; `--spmd-raise-all-pairs` makes ops on all pairs of it. Only where what the regions compute is the same
+    as an expression; `--explain` says where it is not, and which op it was. Runs where all mesh axes are manual.
+    ```mlir
+    // before, k and v after three more steps like this one
+    %o = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
+      ...
+      %next = "stablehlo.collective_permute"(%key) <{source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    // after
+    %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "A remark for each ring that is left as it is.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
 def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
   let summary = "Say in plain StableHLO what ops on all pairs compute.";
   let description = [{

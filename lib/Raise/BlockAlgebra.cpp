@@ -1,0 +1,268 @@
+//===- BlockAlgebra.cpp - Sums of blocks in expressions -------------------===//
+//
+// Where a program goes through its keys block by block, each block has a sum over a
+// dim of its own, and there are sums over queries, depths and features besides. Bound
+// dims are numbered by how deep sums lie in one another, so equal sums are one term:
+//
+//     Σ_e dout Σ_k Exp v  =  Σ_k Exp Σ_e dout v
+//     1 / (x (L0 + L1))   =  x^-1 Total^-1, and from then on L1 = Total - L0
+//
+//===----------------------------------------------------------------------===//
+#include "Algebra.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::raise;
+
+static DimSet bit(unsigned dim) { return DimSet(1) << dim; }
+
+bool Algebra::isStatistic(const Monomial &monomial) const {
+  return llvm::any_of(monomial.factors, [&](auto &factor) { return isStatistic(factor.first); });
+}
+
+bool Algebra::isStatistic(TermId id) const {
+  if (auto it = statistics.find(id); it != statistics.end())
+    return it->second;
+  const Term &term = terms[id];
+  bool result = term.kind == TermKind::MaxOverKey || term.kind == TermKind::Total;
+  for (PolyId argument : term.arguments)
+    for (const Monomial &monomial : polys[argument])
+      result |= isStatistic(monomial) || (term.kind == TermKind::SumOverKey && hasExponential(monomial));
+  return statistics[id] = result;
+}
+
+bool Algebra::hasExponential(const Monomial &monomial) const {
+  return llvm::any_of(monomial.factors, [&](auto &factor) { return terms[factor.first].kind == TermKind::Exp && !isStatistic(factor.first); });
+}
+
+unsigned Algebra::heightOf(TermId id) const {
+  if (auto it = heights.find(id); it != heights.end())
+    return it->second;
+  const Term &term = terms[id];
+  unsigned height = 0;
+  for (PolyId argument : term.arguments)
+    for (const Monomial &monomial : polys[argument])
+      for (auto [inner, power] : monomial.factors)
+        height = std::max(height, heightOf(inner));
+  if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey)
+    height = std::max(height, term.dim - kFirstBoundDim + 1);
+  return heights[id] = height;
+}
+
+PolyId Algebra::expandDefined(const Poly &poly) {
+  PolyId sum = number(0);
+  Poly plain;
+  for (const Monomial &monomial : poly) {
+    auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
+    if (it == monomial.factors.end()) {
+      plain.push_back(monomial);
+      continue;
+    }
+    PolyId others = intern({times(monomial, it->first, -1)});
+    sum = add(sum, multiply(others, defined[it->first]));
+  }
+  return add(sum, intern(std::move(plain)));
+}
+
+PolyId Algebra::total(PolyId poly) {
+  // Written before one of its terms was known as part of a total.
+  poly = intern(Poly(polys[poly]));
+  if (polys[poly].size() < 2)
+    return poly;
+  Poly copy = polys[poly];
+  Monomial common{1, {}};
+  for (auto [id, power] : copy.front().factors) {
+    int least = power;
+    for (const Monomial &monomial : copy) {
+      int other = powerOf(monomial, id);
+      least = (other > 0) != (least > 0) ? 0 : std::abs(other) < std::abs(least) ? other : least;
+    }
+    if (least != 0)
+      common = times(std::move(common), id, least);
+  }
+  Poly blocks;
+  for (Monomial monomial : copy) {
+    for (auto [id, power] : common.factors)
+      monomial = times(std::move(monomial), id, -power);
+    blocks.push_back(std::move(monomial));
+  }
+  auto isBlock = [&](const Monomial &monomial) {
+    return monomial.factors.size() == 1 && monomial.factors[0].second == 1 &&
+           terms[monomial.factors[0].first].kind == TermKind::SumOverKey && isStatistic(monomial.factors[0].first);
+  };
+  auto one = llvm::find_if(blocks, isBlock);
+  if (one == blocks.end())
+    return poly;
+  TermId block = one->factors[0].first;
+  if (llvm::count_if(blocks, [&](const Monomial &monomial) { return powerOf(monomial, block) != 0; }) != 1)
+    return poly;
+  Term term{TermKind::Total};
+  term.arguments = {intern(blocks)};
+  term.dims = dimsOf(term.arguments[0]);
+  PolyId whole = this->term(std::move(term));
+  double coefficient = one->coefficient;
+  blocks.erase(one);
+  defined[block] = scale(add(whole, intern(std::move(blocks)), -1), 1 / coefficient);
+  return multiply(intern({common}), whole);
+}
+
+PolyId Algebra::power(PolyId poly, int exponent) {
+  PolyId result = number(1), factor = exponent < 0 ? invert(poly) : poly;
+  for (int i = 0; i < std::abs(exponent); ++i)
+    result = multiply(result, factor);
+  return result;
+}
+
+PolyId Algebra::rebuild(PolyId poly, llvm::function_ref<std::optional<PolyId>(TermId)> replace) {
+  std::map<TermId, PolyId> done;
+  std::function<PolyId(PolyId)> ofPoly;
+  auto ofTermId = [&](TermId id) -> PolyId {
+    if (auto it = done.find(id); it != done.end())
+      return it->second;
+    std::optional<PolyId> result = replace(id);
+    if (!result) {
+      Term term = terms[id];
+      for (PolyId &argument : term.arguments)
+        argument = ofPoly(argument);
+      switch (term.kind) {
+      case TermKind::SumOverKey: result = sumOver(term.dim, 1, term.arguments[0]); break;
+      case TermKind::MaxOverKey: result = maxOver(term.dim, term.arguments[0]); break;
+      case TermKind::Total: result = total(term.arguments[0]); break;
+      case TermKind::Exp: result = exponential(term.arguments[0]); break;
+      case TermKind::Log: result = logarithm(term.arguments[0]); break;
+      case TermKind::Inverse: result = invert(term.arguments[0]); break;
+      default:
+        term.dims = 0;
+        term.tensor = Value();
+        for (PolyId argument : term.arguments)
+          term.dims |= dimsOf(argument);
+        result = this->term(std::move(term));
+      }
+    }
+    return done[id] = *result;
+  };
+  ofPoly = [&](PolyId id) {
+    Poly copy = polys[id];
+    PolyId sum = number(0);
+    for (const Monomial &monomial : copy) {
+      PolyId product = number(monomial.coefficient);
+      for (auto [term, exponent] : monomial.factors)
+        product = multiply(product, power(ofTermId(term), exponent));
+      sum = add(sum, product);
+    }
+    return sum;
+  };
+  return ofPoly(poly);
+}
+
+PolyId Algebra::rename(PolyId poly, unsigned from, unsigned to) {
+  if (from == to)
+    return poly;
+  auto inLayout = [&](Layout layout) {
+    for (auto &dim : layout)
+      for (unsigned &part : dim)
+        if (part == from)
+          part = to;
+    return layout;
+  };
+  return rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+    if (!(terms[id].dims & bit(from)))
+      return ofTerm(id);
+    if (terms[id].kind != TermKind::Leaf && terms[id].kind != TermKind::Position)
+      return std::nullopt;
+    Term term = terms[id];
+    term.dims = (term.dims & ~bit(from)) | bit(to);
+    if (term.kind == TermKind::Position)
+      term.dim = to;
+    for (Layout &layout : term.layouts)
+      layout = inLayout(layout);
+    term.tensorLayout = inLayout(term.tensorLayout);
+    return this->term(std::move(term));
+  });
+}
+
+PolyId Algebra::makeSum(unsigned dim, Monomial body) {
+  auto direct = [&](unsigned dim, const Monomial &body) {
+    unsigned height = 0;
+    for (auto [id, power] : body.factors)
+      height = std::max(height, heightOf(id));
+    Term term{TermKind::SumOverKey};
+    term.dim = kFirstBoundDim + height;
+    term.dims = dimsOf(body) & ~bit(dim);
+    term.arguments = {rename(intern({body}), dim, term.dim)};
+    return internTerm(std::move(term));
+  };
+  // A sum of sums is the same in either order.
+  if (body.factors.size() == 1 && body.factors[0].second == 1) {
+    Term inner = terms[body.factors[0].first];
+    if (inner.kind == TermKind::SumOverKey && polys[inner.arguments[0]].size() == 1) {
+      unsigned open = kFirstOpenDim;
+      while ((inner.dims & bit(open)) || open == dim)
+        ++open;
+      Poly first = polys[rename(inner.arguments[0], inner.dim, open)];
+      TermId here = direct(dim, body);
+      if (first.size() == 1 && first[0].coefficient == 1 &&
+          llvm::all_of(first[0].factors, [&](auto &factor) { return terms[factor.first].dims & bit(dim); })) {
+        TermId swapped = direct(dim, first[0]);
+        return ofTerm(std::min(here, direct(open, Monomial{1, {{swapped, 1}}})));
+      }
+      return ofTerm(here);
+    }
+  }
+  return ofTerm(direct(dim, body));
+}
+
+PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
+  for (auto [id, power] : body.factors) {
+    Term inner = terms[id];
+    if (power != 1 || inner.kind != TermKind::SumOverKey || polys[inner.arguments[0]].size() != 1 ||
+        !hasExponential(polys[inner.arguments[0]][0]))
+      continue;
+    Monomial rest = times(body, id, -1);
+    if (hasExponential(rest))
+      continue;
+    unsigned open = kFirstOpenDim;
+    while ((dimsOf(body) & bit(open)) || open == dim)
+      ++open;
+    Poly summed = polys[rename(inner.arguments[0], inner.dim, open)];
+    if (summed.size() != 1)
+      continue;
+    Monomial with = rest, without{summed[0].coefficient, {}};
+    for (auto [factor, exponent] : summed[0].factors) {
+      Monomial &part = terms[factor].dims & bit(dim) ? with : without;
+      part = times(std::move(part), factor, exponent);
+    }
+    if (without.factors.empty())
+      continue;
+    return sumOver(open, 1, multiply(intern({without}), sumOver(dim, size, intern({with}))));
+  }
+  return makeSum(dim, body);
+}
+
+PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
+  Poly copy = polys[poly];
+  PolyId sum = number(0);
+  for (const Monomial &monomial : copy) {
+    Monomial outside{monomial.coefficient, {}}, body;
+    for (auto [id, power] : monomial.factors) {
+      Monomial &part = terms[id].dims & bit(dim) ? body : outside;
+      part = times(std::move(part), id, power);
+    }
+    PolyId part = body.factors.empty() ? number(size) : sumOfBody(dim, size, body);
+    sum = add(sum, multiply(intern({outside}), part));
+  }
+  return sum;
+}
+
+PolyId Algebra::maxOver(unsigned dim, PolyId poly) {
+  unsigned height = 0;
+  for (const Monomial &monomial : polys[poly])
+    for (auto [id, power] : monomial.factors)
+      height = std::max(height, heightOf(id));
+  Term term{TermKind::MaxOverKey};
+  term.dim = kFirstBoundDim + height;
+  term.dims = dimsOf(poly) & ~bit(dim);
+  term.arguments = {rename(poly, dim, term.dim)};
+  return this->term(std::move(term));
+}

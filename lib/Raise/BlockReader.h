@@ -1,0 +1,99 @@
+//===- BlockReader.h - What programs of blocks compute ----------*- C++ -*-===//
+//
+// Reads what a manual region computes as expressions of blocks of the tensors outside:
+// loops are followed turn by turn, permutes by whose block arrives, what is kept for a
+// gradient from where it is read to where it was made. Integers that follow from the rank
+// are known for every rank.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_RAISE_BLOCKREADER_H
+#define SHARDC_LIB_RAISE_BLOCKREADER_H
+
+#include "Reader.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+namespace shardc::raise {
+
+/// A number for each rank.
+using RankTable = std::vector<int64_t>;
+
+/// A block of a tensor of the program outside of regions: which, by rank.
+struct BlockLeaf {
+  mlir::Value value;
+  spmd::ShardingAttr sharding;
+  /// The rank whose block it is, and the number of the block; empty where all ranks have all of it.
+  RankTable source, blocks;
+};
+
+class BlockReader final : public Reader {
+public:
+  BlockReader(Algebra &algebra, const Numbering &numbering, spmd::MeshAttr mesh);
+
+  PolyId read(mlir::Value value, const Layout &layout) override;
+  /// The block that `term`, of kind Leaf, is of; null if it is none.
+  const BlockLeaf *leafOf(const Term &term) const;
+  /// The number of the block that each rank has along `axes`, the first one major, if it stands for `source`.
+  RankTable blocksAlong(llvm::ArrayRef<mlir::StringAttr> axes, const RankTable &source) const;
+  int64_t countBlocks(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  RankTable blocksOf(spmd::ShardingAttr sharding, const RankTable &source) const;
+  /// `poly` as the rank `source` of each has it.
+  PolyId onRank(PolyId poly, const RankTable &source);
+  /// The table that a position, or a number, has; null if it has none.
+  const RankTable *tableOf(const Term &term) const;
+  /// The block `blocks` of `value` as a term along `layout`.
+  PolyId makeLeaf(mlir::Value value, spmd::ShardingAttr sharding, const RankTable &source, const Layout &layout);
+  RankTable identity() const;
+  /// The position along `dim` in the whole, where each rank has the block that `blocks` says.
+  PolyId place(unsigned dim, const RankTable &blocks);
+  /// The first op that could not be followed, and why.
+  mlir::Operation *stopped = nullptr;
+
+protected:
+  PolyId leaf(mlir::Value value, const Layout &layout) override;
+  PolyId readElementwise(mlir::Operation *op, const Layout &layout) override;
+
+private:
+  /// A turn of a loop.
+  struct Frame {
+    unsigned parent;
+    mlir::Operation *loop;
+    int64_t turn;
+  };
+  unsigned frameOf(unsigned parent, mlir::Operation *loop, int64_t turn);
+  /// Goes from block arguments and results of loops, branches and regions to what they are, changing the frame; sets
+  /// `sharding` where it leaves all regions.
+  mlir::Value follow(mlir::Value value, unsigned &frame, spmd::ShardingAttr &sharding);
+  std::optional<int64_t> countTurns(mlir::Operation *loop, unsigned frame);
+  std::optional<RankTable> numbersOf(mlir::Value value, unsigned frame);
+  std::optional<RankTable> evaluate(mlir::Value value, unsigned frame);
+  /// What was last written where `slice` reads, and in which frame.
+  std::optional<std::pair<mlir::Value, unsigned>> findWritten(mlir::Operation *slice, unsigned frame);
+  PolyId readHere(mlir::Value value, const Layout &layout);
+  PolyId readContraction(mlir::Operation *op, const Layout &layout);
+  PolyId readReduction(mlir::Operation *op, const Layout &layout);
+  /// `poly` with positions in blocks as global ones.
+  PolyId placePositions(PolyId poly);
+  PolyId ofTable(const RankTable &table, bool isBool);
+  unsigned openDim(const Layout &layout, DimSet taken) const;
+
+  spmd::MeshAttr mesh;
+  std::vector<Frame> frames;
+  std::vector<RankTable> tables;
+  std::vector<BlockLeaf> leaves;
+  std::map<std::string, unsigned> leafNumbers;
+  std::map<std::tuple<void *, unsigned, unsigned, std::string>, PolyId> memo;
+  std::map<std::pair<void *, unsigned>, std::optional<RankTable>> numbers;
+  std::map<std::pair<void *, unsigned>, std::optional<int64_t>> turns;
+  unsigned frame = 0;
+  /// Whose block is read, by rank, as a number of `tables`.
+  unsigned source = 0;
+  unsigned level = 0;
+  /// Of the leaf that is read: how it lies over ranks.
+  spmd::ShardingAttr boundary;
+
+  unsigned tableNumber(const RankTable &table);
+};
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_BLOCKREADER_H

@@ -1,0 +1,69 @@
+//===- MatchRings.h - Attention round a ring in expressions -----*- C++ -*-===//
+#ifndef SHARDC_LIB_RAISE_MATCHRINGS_H
+#define SHARDC_LIB_RAISE_MATCHRINGS_H
+
+#include "BlockReader.h"
+#include "Match.h"
+
+namespace shardc::raise {
+
+/// Iteration dims of rings besides those of the output: keys, and depth where it is no sum.
+inline constexpr unsigned kRingKey = 40, kRingDepth = 41;
+
+/// A tensor outside of regions whose blocks a ring meets.
+struct RingOperand {
+  mlir::Value value;
+  spmd::ShardingAttr sharding;
+  Layout layout;
+};
+
+/// One block of keys that all ranks meet.
+struct RingBlock {
+  /// The exponentials of its scores, its keys along depth, and its values.
+  TermId exp = 0, raw = 0;
+  PolyId key = 0, value = 0;
+  /// Whose block each rank meets.
+  RankTable source;
+};
+
+/// Softmax attention of whole tensors that a manual region computes block by block.
+struct Ring {
+  std::unique_ptr<Algebra> algebra;
+  std::unique_ptr<BlockReader> reader;
+  RingOperand query, key, value;
+  unsigned queryDim = kNoQuery, featureDim = kNoFeature;
+  Layout outputLayout;
+  std::vector<RingBlock> blocks;
+  /// The axes of the ring, and those that cut each dim.
+  llvm::SmallVector<mlir::StringAttr> axes;
+  std::map<unsigned, llvm::SmallVector<mlir::StringAttr>> cuts;
+  TermId total = 0;
+  /// The score of whole tensors, and the product in it.
+  PolyId score = 0;
+  TermId raw = 0;
+};
+
+enum class GradientKind { Query, Key, Value };
+/// A gradient of a ring for one cotangent: slope times ds, or p, contracted.
+struct RingGradient {
+  GradientKind kind = GradientKind::Query;
+  RingOperand cotangent;
+  PolyId slope = 0;
+};
+
+/// Why something is no ring, and where.
+struct RingMiss {
+  mlir::Operation *op = nullptr;
+  std::string why;
+};
+
+/// Matches `result`, a result of a manual region, as the output of a ring.
+std::optional<Ring> matchRing(mlir::OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss);
+
+/// Matches `result`, a result of a manual region, as a gradient of `ring`. `known` are those found already.
+std::optional<RingGradient> matchRingGradient(mlir::OpResult result, Ring &ring, const Numbering &numbering,
+                                              llvm::ArrayRef<RingGradient> known);
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_MATCHRINGS_H
