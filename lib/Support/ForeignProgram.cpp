@@ -14,6 +14,7 @@
 #include "shardc/Support/ProgramText.h"
 #include "shardc/Support/TextLimits.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -330,6 +331,25 @@ static std::string describeEnd(int status, size_t bytes) {
   return "it crashes the parser (" + how + ")";
 }
 
+/// What is wrong with `bytecode`, of which MLIR's reader said `said`. A newer MLIR has
+/// codes for more of its own types (8-bit floats, tf32), which this one's lacks.
+static std::string describeBytecode(StringRef bytecode, StringRef said) {
+  StringRef producer = bytecode.drop_front(std::min<size_t>(5, bytecode.size()))
+                           .take_until([](char c) { return c == 0; });
+  StringRef version = producer;
+  int major = 0;
+  bool isNewer = version.consume_front("MLIR") &&
+                 !version.consumeInteger(10, major) &&
+                 major > LLVM_VERSION_MAJOR;
+  if (isNewer && said.starts_with("unknown attribute code"))
+    return ("unsupported: bytecode of " + producer.take_front(40) +
+            " with types that MLIR " LLVM_VERSION_STRING
+            " does not read in bytecode; python3 -m shardc FILE writes it as "
+            "text")
+        .str();
+  return said.empty() ? "not valid bytecode" : said.str();
+}
+
 FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
 shardc::readForeignProgram(MLIRContext &context,
                            std::unique_ptr<llvm::MemoryBuffer> buffer,
@@ -379,7 +399,7 @@ shardc::readForeignProgram(MLIRContext &context,
     return std::move(*prepared);
   case Refused:
     if (isBytecode)
-      return emitError(file) << (rest.empty() ? "not valid bytecode" : rest);
+      return emitError(file) << describeBytecode(program.getBuffer(), rest);
     return std::move(*prepared);
   case BeyondLimit:
     return emitError(file) << rest;

@@ -181,8 +181,11 @@ func.func @parts(%a: tensor<8x6xf32>, %d: tensor<?x6xf32>, %s: tensor<f32>, %i: 
   %2 = stablehlo.real_dynamic_slice %d, %shape, %shape, %shape : (tensor<?x6xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<?x?xf32>
   // CHECK: stablehlo.dynamic_slice %{{.*}}, %{{.*}}, %{{.*}}, sizes = [4, 3] : (tensor<8x6xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>
   %3 = stablehlo.dynamic_slice %a, %i, %i, sizes = [4, 3] : (tensor<8x6xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>
-  // CHECK: stablehlo.dynamic_slice %{{[a-z0-9]*}}, sizes = [] : (tensor<f32>) -> tensor<f32>
+  // JAX prints a comma behind no indices.
+  // CHECK: stablehlo.dynamic_slice %{{[a-z0-9]*}}, , sizes = [] : (tensor<f32>) -> tensor<f32>
+  // CHECK: stablehlo.dynamic_slice %{{[a-z0-9]*}}, , sizes = [] : (tensor<f32>) -> tensor<f32>
   %4 = stablehlo.dynamic_slice %s, sizes = [] : (tensor<f32>) -> tensor<f32>
+  %44 = stablehlo.dynamic_slice %s, , sizes = [] : (tensor<f32>) -> tensor<f32>
   // CHECK: stablehlo.dynamic_update_slice %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : (tensor<8x6xf32>, tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<8x6xf32>
   %5 = stablehlo.dynamic_update_slice %a, %u, %i, %i : (tensor<8x6xf32>, tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<8x6xf32>
   // CHECK: stablehlo.concatenate %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, dim = 0 : (tensor<8x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>

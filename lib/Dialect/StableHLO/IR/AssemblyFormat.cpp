@@ -138,8 +138,12 @@ ParseResult stablehlo::parseOperandsBeforeAttribute(
   while (true) {
     OpAsmParser::UnresolvedOperand operand;
     OptionalParseResult found = parser.parseOptionalOperand(operand);
-    if (!found.has_value())
+    if (!found.has_value()) {
+      // StableHLO prints a comma behind no operands as well.
+      if (operands.empty())
+        (void)parser.parseOptionalComma();
       return success();
+    }
     if (failed(*found) || parser.parseComma())
       return failure();
     operands.push_back(operand);
@@ -148,8 +152,6 @@ ParseResult stablehlo::parseOperandsBeforeAttribute(
 
 void stablehlo::printOperandsBeforeAttribute(OpAsmPrinter &printer, Operation *,
                                              OperandRange operands) {
-  if (operands.empty())
-    return;
   printer << operands << ',';
 }
 

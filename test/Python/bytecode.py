@@ -1,0 +1,85 @@
+"""Bytecode as JAX's bindings write it reads as its text does, and what the tools write back is the same to them.
+
+Usage: bytecode.py CORPUS OPS.mlir
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from jax._src.interpreters import mlir
+from jaxlib.mlir import ir
+
+# Of longer programs there are shorter ones with the same ops; SHARDC_LARGEST takes more.
+LARGEST = int(os.environ.get("SHARDC_LARGEST", "20000"))
+OPT = os.environ["SHARDC_TOOLS"] + "/shard-opt"
+
+
+def parse(source: str | bytes) -> Any:
+    """A module, as JAX's bindings read it."""
+    with mlir.make_ir_context():
+        return ir.Module.parse(source)
+
+
+def functions(path: Path) -> Iterator[str]:
+    """The functions of a test of ops, one module each, without comments."""
+    text = "\n".join(line for line in path.read_text().split("\n") if not line.lstrip().startswith("//"))
+    head, *rest = re.split(r"(?m)^(?=func\.func)", text)
+    yield from (head + function for function in rest)
+
+
+def run(*arguments: str) -> str:
+    result = subprocess.run([OPT, *arguments], capture_output=True, text=True, check=False)
+    return result.stdout if result.returncode == 0 else result.stderr
+
+
+def check(name: str, module: Any, directory: str) -> bool:
+    """Whether both forms of ``module`` are the same to the tool, and its bytecode to JAX."""
+    text, code, back = (f"{directory}/{part}" for part in ("a.mlir", "a.mlirbc", "b.mlirbc"))
+    Path(text).write_text(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None))
+    with open(code, "wb") as file:
+        module.operation.write_bytecode(file)
+    if run(text) != (got := run(code)):
+        print(f"{name}: bytecode reads as {got[:300]}")
+        return False
+    run(code, "--emit-bytecode", "-o", back)
+    if str(parse(Path(back).read_bytes())) != str(module):
+        print(f"{name}: what was written back differs")
+        return False
+    return True
+
+
+def main() -> None:
+    corpus, ops = Path(sys.argv[1]), Path(sys.argv[2])
+    programs = [(path.stem, path.read_text()) for path in sorted(corpus.glob("*.mlir"))]
+    programs += [(f"{ops.stem} {number}", text) for number, text in enumerate(functions(ops))]
+    good = bad = 0
+    with TemporaryDirectory() as directory:
+        for name, text in programs:
+            if len(text) > LARGEST:
+                continue
+            # Newer MLIR than the tools' has bytecode for this type.
+            text = text.replace("tf32", "f32")
+            try:
+                module = parse(text)
+            except ir.MLIRError:
+                # Text that only this project reads: other names for the same, shapes of the local view.
+                continue
+            if check(name, module, directory):
+                good += 1
+            else:
+                bad += 1
+        # 8-bit floats: said with what to do.
+        module = parse("func.func @main(%a: tensor<2xf8E4M3FN>) { return }")
+        with open(f"{directory}/f8.mlirbc", "wb") as file:
+            module.operation.write_bytecode(file)
+        print("newer:", run(f"{directory}/f8.mlirbc").strip().split("error: ")[-1])
+    print(f"{good} programs equal, {bad} not")
+
+
+main()
