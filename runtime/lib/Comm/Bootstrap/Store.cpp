@@ -238,6 +238,7 @@ private:
   std::mutex mutex;                  ///< guards what follows
   std::condition_variable changed;
   std::map<std::string, std::string> values;
+  std::string gone; ///< who had joined and is not there any more; "" if nobody
   bool stopping = false;
 };
 } // namespace
@@ -334,9 +335,10 @@ bool ServerStore::set(const std::string &name, const std::string &value,
 bool ServerStore::get(const std::string &name, int64_t timeoutMs,
                       std::string &value, std::string &error) {
   std::unique_lock lock(mutex);
-  if (!changed.wait_for(lock, std::chrono::milliseconds(timeoutMs),
-                        [&] { return find(name); })) {
-    error = waited(launch, timeoutMs, "'" + name + "'");
+  bool isOver = changed.wait_for(lock, std::chrono::milliseconds(timeoutMs),
+                                 [&] { return find(name) || !gone.empty(); });
+  if (!find(name)) {
+    error = isOver ? gone : waited(launch, timeoutMs, "'" + name + "'");
     return false;
   }
   value = *find(name);
@@ -426,9 +428,13 @@ void ServerStore::serve() {
       for (Connection &connection : connections) {
         std::erase_if(connection.waiting, [&](const auto &get) {
           const std::string *value = find(get.second);
+          // Who has gone does not bring what others wait for.
+          bool isVain = !value && !gone.empty();
           if (value)
             answer(connection, get.first, 'K', *value);
-          return value != nullptr;
+          else if (isVain)
+            answer(connection, get.first, 'R', gone);
+          return value || isVain;
         });
         isDone &= connection.toSend.empty();
       }
@@ -450,10 +456,10 @@ void ServerStore::serve() {
     while (read(wakeRead.get(), drain, sizeof(drain)) > 0)
       ;
     size_t at = 2;
-    for (auto it = connections.begin(); it != connections.end(); ++at) {
+    for (auto it = connections.begin(); it != connections.end();) {
       Connection &connection = *it;
       bool isHere = true;
-      if (files[at].revents & (POLLIN | POLLHUP | POLLERR))
+      if (files[at++].revents & (POLLIN | POLLHUP | POLLERR))
         isHere = receiveSome(connection.socket.get(), connection.received);
       std::string body;
       bool isTooLong = false;
@@ -471,8 +477,18 @@ void ServerStore::serve() {
       }
       bool isIdle = connection.rank < 0 && nowNs() - connection.since > joinNs;
       bool isDone = connection.isClosing && connection.toSend.empty();
-      it = isHere && !isTooLong && !isIdle && !isDone ? std::next(it)
-                                                      : connections.erase(it);
+      if (isHere && !isTooLong && !isIdle && !isDone) {
+        ++it;
+        continue;
+      }
+      if (connection.rank >= 0) {
+        std::lock_guard lock(mutex);
+        if (gone.empty())
+          gone = "rank " + std::to_string(connection.rank) +
+                 " is gone: its process ended, or gave up, before the others";
+        changed.notify_all();
+      }
+      it = connections.erase(it);
     }
     if (files[0].revents & POLLIN) {
       int fd = accept4(listener.get(), nullptr, nullptr,

@@ -252,7 +252,7 @@ void LocalGroup::reportGone(int64_t rank) {
     int64_t site = board(i).awaitsSite.load();
     if (i != rank && board(i).awaitsSince.load() != 0 && site >= 0)
       text += "\nrank " + std::to_string(i) + " waits in " +
-              describe(site, true);
+              describe(site, false);
   }
   fail({4, rank, text, -1, {}});
 }

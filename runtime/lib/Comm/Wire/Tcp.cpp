@@ -206,7 +206,8 @@ bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
       if (bytes < 0) {
         if (errno == EAGAIN || errno == EWOULDBLOCK)
           return true;
-        why = std::strerror(errno);
+        if (errno != ECONNRESET)
+          why = std::strerror(errno);
         return false;
       }
       connection.read += bytes;

@@ -218,7 +218,7 @@ void WireGroup::lost(int64_t peer, const std::string &why) {
            (why.empty() ? "" : " (" + why + ")");
     if (where.sinceNs != 0 && where.awaitsSite >= 0)
       text += "\nrank " + std::to_string(me) + " waits in " +
-              describe(where.awaitsSite, true);
+              describe(where.awaitsSite, false);
   }
   fail({4, peer, text, -1, {}});
 }
