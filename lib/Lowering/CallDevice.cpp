@@ -9,6 +9,7 @@
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardrt/TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,6 +31,13 @@ using namespace shardc;
 
 static constexpr StringLiteral kKernelModule = "shardc_kernels";
 static constexpr StringLiteral kKernelNames = "shardc_kernel_names";
+// What kernels say of themselves: docs/Rationale/GPU.md section 3.
+static constexpr StringLiteral kTensorMap = "spmd.tensor_map", kTensorBox = "spmd.tensor_box",
+                               kTensorMaps = "spmd.tensor_maps", kOfGpu = "spmd.gpu", kPersistent = "spmd.persistent",
+                               kOtherwise = "spmd.otherwise";
+/// What a kernel may declare of shared memory; who needs more asks for it at its launch.
+static constexpr int64_t kDeclaredBytes = 48 * 1024;
+enum KernelFlags : int64_t { OfSomeGpus = 1, Persistent = 2 }; // shardrt's DeviceCode::Flags
 /// Most bytes of arguments that a kernel may take.
 static constexpr size_t kMaxArguments = 4096 / 8;
 
@@ -54,6 +62,8 @@ public:
 
   /// What the kernel uses in place of `value`; null where no argument holds it.
   Value pass(Value value);
+  /// The kernel's map of a tensor: 16 words, which come before all others.
+  Value passTensorMap(UnrealizedConversionCastOp cast);
   ArrayRef<Value> slots() const { return packed; }
 
 private:
@@ -132,6 +142,41 @@ Value Arguments::passMemref(Value memref) {
   return memrefAt(device, loc, type, pointer, sizes, steps, start);
 }
 
+Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
+  Value memref = cast.getOperand(0);
+  auto type = llvm::cast<MemRefType>(memref.getType());
+  auto groups = cast->getAttrOfType<ArrayAttr>(kTensorMap);
+  auto box = cast->getAttrOfType<DenseI64ArrayAttr>(kTensorBox);
+  int64_t bytes = elementBytes(type.getElementType());
+  Type i64 = host.getI64Type();
+  auto word = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
+  auto constant = [&](int64_t number) -> Value { return arith::ConstantIndexOp::create(host, loc, number); };
+  auto times = [&](Value a, Value b) -> Value { return arith::MulIOp::create(host, loc, a, b); };
+  auto metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
+  SmallVector<Value> words(SHARDRT_MAP_WORDS, constant(0));
+  words[SHARDRT_MAP_ADDRESS] = arith::AddIOp::create(host, loc, base, times(metadata.getOffset(), constant(bytes)));
+  Type element = type.getElementType();
+  int64_t kind = element.isBF16()  ? SHARDRT_MAP_BF16
+                 : element.isF16() ? SHARDRT_MAP_F16
+                 : element.isF32() ? SHARDRT_MAP_F32
+                                   : SHARDRT_MAP_F64;
+  words[SHARDRT_MAP_KIND] = constant(static_cast<int64_t>(groups.size()) | kind << 8);
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    ArrayRef<int64_t> dims = llvm::cast<DenseI64ArrayAttr>(group).asArrayRef();
+    Value size = constant(1);
+    for (int64_t dim : dims)
+      size = times(size, metadata.getSizes()[dim]);
+    words[SHARDRT_MAP_SIZES + i] = size;
+    words[SHARDRT_MAP_BOX + i] = constant(box[i]);
+    if (i > 0)
+      words[SHARDRT_MAP_STRIDES + i - 1] = times(metadata.getStrides()[dims.back()], constant(bytes));
+  }
+  for (Value index : words)
+    packed.push_back(word(index));
+  return entry.addArgument(LLVM::LLVMPointerType::get(host.getContext()), loc);
+}
+
 Value Arguments::pass(Value value) {
   if (isa<MemRefType>(value.getType()))
     return passMemref(value);
@@ -201,7 +246,7 @@ private:
   /// A kernel, and where the program asks for it.
   struct Kernel {
     gpu::GPUFuncOp function;
-    int64_t threads = 0;
+    int64_t threads = 0, sharedBytes = 0, maps = 0, flags = 0;
     SmallVector<std::string> locations;
   };
 
@@ -224,6 +269,7 @@ private:
   int64_t areaWords = 0;
   std::vector<Kernel> made;
   std::unordered_map<size_t, SmallVector<size_t, 1>> byHash;
+  size_t lastOfGpu = 0; ///< the last kernel that is for some GPUs
 };
 } // namespace
 
@@ -241,7 +287,8 @@ Value DeviceCalls::scratch(int64_t words) {
 
 /// True if both do the same with their arguments. Their source lines may differ.
 static bool areAlike(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
-  return a.getFunctionType() == b.getFunctionType() &&
+  return a.getFunctionType() == b.getFunctionType() && a->getAttr(kOfGpu) == b->getAttr(kOfGpu) &&
+         a->getAttr(kTensorMaps) == b->getAttr(kTensorMaps) &&
          a.getNumWorkgroupAttributions() == b.getNumWorkgroupAttributions() &&
          OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
@@ -261,13 +308,23 @@ size_t DeviceCalls::numberOf(gpu::GPUFuncOp function, int64_t threads) {
       return number;
     }
   candidates.push_back(made.size());
-  made.push_back({function, threads, {}});
+  Kernel kernel;
+  kernel.function = function;
+  kernel.threads = threads;
+  made.push_back(kernel);
   return made.size() - 1;
 }
 
 LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   Location loc = launch.getLoc();
   MLIRContext *ctx = module.getContext();
+  SmallVector<UnrealizedConversionCastOp> tensors;
+  launch.getBody().walk([&](UnrealizedConversionCastOp cast) {
+    if (cast->hasAttr(kTensorMap))
+      tensors.push_back(cast);
+  });
+  for (UnrealizedConversionCastOp cast : tensors)
+    cast->moveBefore(launch);
   sinkViews(launch.getBody());
   std::string name = nameOf(launch, made.size());
   std::optional<int64_t> threads = getConstantIntValue(launch.getBlockSizeX());
@@ -298,7 +355,11 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(launch.getBody(), captured);
   Arguments arguments(host, device, body, loc);
+  for (UnrealizedConversionCastOp cast : tensors)
+    map.map(cast.getResult(0), arguments.passTensorMap(cast));
   for (Value value : captured) {
+    if (map.contains(value))
+      continue;
     Value passed = arguments.pass(value);
     if (!passed)
       return launch.emitError() << "kernel takes a value of type " << value.getType() << ", which no argument holds";
@@ -312,9 +373,19 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   // Behind the arguments, of which there must be no more.
   for (BlockArgument shared : launch.getWorkgroupAttributions())
     map.map(shared, kernel.addWorkgroupAttribution(shared.getType(), loc));
-  // What loads of whole rows need.
+  // What loads of whole rows need, and swizzled tiles.
+  int64_t sharedBytes = 0;
+  for (BlockArgument shared : launch.getWorkgroupAttributions()) {
+    auto type = cast<MemRefType>(shared.getType());
+    sharedBytes += type.getNumElements() * elementBytes(type.getElementType());
+  }
   for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
-    kernel.setWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName(), device.getI64IntegerAttr(16));
+    kernel.setWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                                       device.getI64IntegerAttr(tensors.empty() ? 16 : 1024));
+  if (!tensors.empty())
+    kernel->setAttr(kTensorMaps, device.getI64IntegerAttr(tensors.size()));
+  if (Attribute gpu = launch->getAttr(kOfGpu))
+    kernel->setAttr(kOfGpu, gpu);
   for (Operation &op : from.without_terminator())
     device.clone(op, map);
   gpu::ReturnOp::create(device, loc);
@@ -330,13 +401,23 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   auto asI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
   auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(host, loc, number, 64); };
   size_t number = numberOf(kernel, *threads);
+  made[number].sharedBytes = sharedBytes > kDeclaredBytes ? sharedBytes : 0;
+  made[number].maps = tensors.size();
+  made[number].flags = (launch->hasAttr(kOfGpu) ? OfSomeGpus : 0) | (launch->hasAttr(kPersistent) ? Persistent : 0);
+  if (launch->hasAttr(kOfGpu))
+    lastOfGpu = number;
+  int64_t which = number;
+  if (launch->hasAttr(kOtherwise))
+    which |= static_cast<int64_t>(lastOfGpu + 1) << 32;
   entries.call(host, loc, "shardrt_launch",
-               {context, word(number), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
+               {context, word(which), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
                 asI64(launch.getGridSizeZ()), area, word(count)});
   std::string location = userLocation(loc);
   if (location != "unknown" && !llvm::is_contained(made[number].locations, location))
     made[number].locations.push_back(location);
   launch.erase();
+  for (UnrealizedConversionCastOp cast : tensors)
+    cast.erase();
   return success();
 }
 
@@ -427,15 +508,16 @@ void DeviceCalls::stageArguments() {
   call.getResult(0).replaceAllUsesExcept(status, status.getDefiningOp());
 }
 
-/// What the runtime knows of kernels: format, number, and threads of a block.
+/// What the runtime knows of kernels: format, number, and of each the threads of a block, bytes of shared memory to
+/// ask for, tensor maps and flags.
 void DeviceCalls::writeTables() {
   OpBuilder builder(module.getBodyRegion());
   Location loc = module.getLoc();
   Type i64 = builder.getI64Type();
-  SmallVector<int64_t> words{1, static_cast<int64_t>(made.size())};
+  SmallVector<int64_t> words{2, static_cast<int64_t>(made.size())};
   std::string names;
   for (Kernel &kernel : made) {
-    words.push_back(kernel.threads);
+    words.append({kernel.threads, kernel.sharedBytes, kernel.maps, kernel.flags});
     names += kernel.function.getName();
     names.push_back('\0');
     // One of several places may be meant.

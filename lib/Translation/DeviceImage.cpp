@@ -26,6 +26,7 @@ using namespace mlir;
 using namespace shardc;
 
 static constexpr StringLiteral kKernelModule = "shardc_kernels";
+static constexpr StringLiteral kOfGpu = "spmd.gpu"; // docs/Rationale/GPU.md section 3
 static constexpr StringLiteral kDefaultArch = "sm_80";
 /// What generated kernels need: bf16 conversions, asynchronous copies.
 static constexpr int kOldestArch = 80;
@@ -144,6 +145,34 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
+/// Leaves out kernels that are for other GPUs alone.
+static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module, StringRef arch) {
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (auto of = kernel->getAttrOfType<StringAttr>(kOfGpu); of && of != arch)
+      if (llvm::Function *function = module.getFunction(kernel.getName()))
+        function->eraseFromParent();
+}
+
+/// Kernels declare no more than 48 KiB of shared memory; of more they are given the address, and a launch says how
+/// much it is.
+static void leaveLargeToLaunch(llvm::Module &module) {
+  constexpr unsigned kShared = 3;
+  constexpr uint64_t kMostDeclared = 48 * 1024;
+  for (llvm::GlobalVariable &global : llvm::make_early_inc_range(module.globals())) {
+    if (global.getAddressSpace() != kShared ||
+        module.getDataLayout().getTypeAllocSize(global.getValueType()) <= kMostDeclared)
+      continue;
+    auto *none = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+    auto *outside = new llvm::GlobalVariable(module, none, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+                                             /*Initializer=*/nullptr, "", &global, llvm::GlobalValue::NotThreadLocal,
+                                             kShared);
+    outside->setAlignment(global.getAlign());
+    outside->takeName(&global);
+    global.replaceAllUsesWith(outside);
+    global.eraseFromParent();
+  }
+}
+
 static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, const CudaToolkit &toolkit) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(kernels, arch);
   if (!machine)
@@ -154,6 +183,8 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, 
     return kernels.emitError("cannot translate kernels to LLVM IR; expected the NVVM and LLVM dialects alone");
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
+  dropOthers(kernels, *module, arch);
+  leaveLargeToLaunch(*module);
   if (failed(linkLibdevice(kernels, *module, toolkit.libdevice)))
     return failure();
   optimize(*module, *machine);

@@ -158,8 +158,8 @@ int cuDeviceGetName(char *name, int size, int device) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
   long capability = setting("FAKE_CUDA_CAPABILITY", 90);
-  *value = (int)(attribute == 75 ? capability / 10 : capability % 10);
-  return attribute == 75 || attribute == 76 ? OK : INVALID;
+  *value = (int)(attribute == 16 ? 2 : attribute == 75 ? capability / 10 : capability % 10);
+  return attribute == 16 || attribute == 75 || attribute == 76 ? OK : INVALID;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
   __atomic_add_fetch(&contexts, 1, __ATOMIC_SEQ_CST);
@@ -361,6 +361,30 @@ int cuStreamWaitEvent(void *stream, void *given, unsigned flags) {
   if (event->stream && !setting("FAKE_CUDA_FORGET", 0))
     enqueue(stream, (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
   pthread_mutex_unlock(&lock);
+  return OK;
+}
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  return function && attribute == 8 && value > 0 && value <= 232448 ? OK : INVALID;
+}
+/* Refuses what the driver refuses; a map holds where it is and its sizes. */
+int cuTensorMapEncodeTiled(void *map, int type, unsigned dims, void *address,
+                           const uint64_t *sizes, const uint64_t *strides,
+                           const unsigned *box, const unsigned *steps, int interleave,
+                           int swizzle, int promotion, int outside) {
+  uint64_t *words = map;
+  if ((size_t)map % 64 || (size_t)address % 16 || dims < 1 || dims > 5 || interleave ||
+      swizzle != 3 || promotion < 0 || promotion > 3 || outside || type < 0 || type > 12 ||
+      box[0] * (type == 6 || type == 9 ? 2u : 4u) > 128)
+    return INVALID;
+  words[0] = (size_t)address;
+  for (unsigned i = 0; i < dims; ++i) {
+    if (!sizes[i] || sizes[i] > 1ull << 32 || box[i] < 1 || box[i] > 256 || steps[i] != 1)
+      return INVALID;
+    if (i && (strides[i - 1] % 16 || !strides[i - 1] || strides[i - 1] >= 1ull << 40))
+      return INVALID;
+    words[1 + i] = sizes[i];
+    words[6 + i] = box[i];
+  }
   return OK;
 }
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

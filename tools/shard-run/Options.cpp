@@ -4,6 +4,7 @@
 #include "shardc/Translation/Artifact.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
+#include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include <cmath>
@@ -55,7 +56,8 @@ static cl::opt<std::string> kernelSchedule(
 static cl::opt<std::string>
     arch("arch",
          cl::desc("What code is generated for: native (default), "
-                  "x86-64-v3, a CPU's name"),
+                  "x86-64-v3, a CPU's name; with kernels for GPUs these: "
+                  "sm_80,sm_90a"),
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
 static const TakeOptionName takeThreads("threads");
 static NumberOption
@@ -182,6 +184,13 @@ static Error checkOptions() {
   if (threads.getNumOccurrences() && device != "cpu")
     return usage("--threads says how kernels of the host are shared, but "
                  "--device=" +
+  if (StringRef(arch).starts_with("sm_")) {
+    if (device == "cpu")
+      return usage("--arch=" + arch + " is a GPU: it goes with --device=cuda "
+                   "or --device=emulated-cuda");
+    if (std::string problem = checkGpuArchs(arch); !problem.empty())
+      return usage("--arch=" + arch + ": " + problem);
+  }
                  device + " has kernels of its own");
   if (mesh.getNumOccurrences())
     if (Error error = checkMeshOption(mesh))
@@ -223,7 +232,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.shapes = join(shapes, ";");
   options.compile.stages.noFallback = noFallback;
   options.compile.stages.noRaise = noRaise;
-  options.compile.stages.arch = arch;
+  if (StringRef(arch).starts_with("sm_"))
+    options.compile.stages.gpuArch = arch;
+  else
+    options.compile.stages.arch = arch;
   options.compile.stages.checkKernels = checkKernels;
   if (device != "cpu")
     options.compile.stages.target =

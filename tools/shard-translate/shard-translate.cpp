@@ -80,6 +80,13 @@ static Error usage(const Twine &message) {
 }
 
 static Error checkOptions() {
+/// Whether --arch is for kernels; else it is for the host's code.
+static bool archNamesGpus() {
+  return arch.getNumOccurrences() &&
+         (target == "cuda" || (target == "emulated-cuda" &&
+                               StringRef(arch).starts_with("sm_")));
+}
+
   if (input.empty())
     return usage("no model given; see shard-translate --help");
   if (output.empty())
@@ -96,7 +103,7 @@ static Error checkOptions() {
         ": expected artifact, obj, llvmir, header, ptx, cubin or fatbin");
   if (forDevice && target != "cuda")
     return usage("--emit=" + emit + " is code for GPUs: give --target=cuda");
-  if (target == "cuda" && arch.getNumOccurrences())
+  if (archNamesGpus())
     if (std::string problem = checkGpuArchs(arch); !problem.empty())
       return usage("--arch=" + arch + ": " + problem);
   if (threads.getNumOccurrences() && target != "cpu")
@@ -147,10 +154,10 @@ static Error runTool() {
   options.stages.sizes = join(sizes, ";");
   if (target == "cuda") {
     options.stages.target = Target::Cuda;
-    if (arch.getNumOccurrences())
+    if (archNamesGpus())
       options.stages.gpuArch = arch;
   } else {
-    options.stages.arch = arch;
+    (archNamesGpus() ? options.stages.gpuArch : options.stages.arch) = arch;
     if (target == "emulated-cuda")
       options.stages.target = Target::EmulatedCuda;
   }

@@ -59,12 +59,13 @@ inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
 
 /// Tensors to buffers and gpu.launch, with the arena planned. In: as
 /// buildCpuBufferPipeline. Out: host code in memref, scf, arith, func, and
-/// gpu.launch.
+/// gpu.launch; with `warpgroups` also of kernels that only sm_90a runs.
 void buildGpuBufferPipeline(mlir::OpPassManager &pm,
-                            const CpuKernelOptions &options);
+                            const CpuKernelOptions &options, bool warpgroups);
 
-/// Kernels in `gpu.module @shardc_kernels` to the NVVM dialect.
-void buildGpuToNVVMPipeline(mlir::OpPassManager &pm);
+/// Kernels in `gpu.module @shardc_kernels` to the NVVM dialect; with `forPtx` as
+/// LLVM's NVPTX takes them, where some ops are inline assembly.
+void buildGpuToNVVMPipeline(mlir::OpPassManager &pm, bool forPtx);
 
 /// Dialects and interfaces that the pipelines need.
 void registerGpuKernelDialects(mlir::DialectRegistry &registry);

@@ -42,7 +42,7 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult placeShared();
+  LogicalResult placeShared(LLVM::LLVMFuncOp kernel);
   LogicalResult emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
                         Traits &traits);
   LogicalResult rewrite(Operation *op, Traits &traits);
@@ -103,7 +103,7 @@ private:
   Value thread;
   llvm::SmallDenseSet<Type> sumTypes;
   llvm::DenseSet<Operation *> sumOps; ///< that make, or look into, sums
-  Value scratch; ///< 14 words: results, then operands
+  Value scratch;                      ///< 14 words: results, then operands
 };
 } // namespace
 
@@ -257,14 +257,15 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     if (op->getNumResults() == 1 && result)
       op->getResult(0).replaceAllUsesWith(made.getResult());
     if (!op->use_empty())
-      return op->emitOpError() << "has a result that the emulator does not know",
+      return op->emitOpError()
+                 << "has a result that the emulator does not know",
              failure();
     op->erase();
     return success();
   };
   auto unknown = [&](const Twine &expected) -> LogicalResult {
-    return op->emitOpError() << "is not known to the emulator; expected "
-                             << expected;
+    return op->emitOpError()
+           << "is not known to the emulator; expected " << expected;
   };
   if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op)) {
     if (init.getPredicate())
@@ -275,26 +276,24 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
   if (auto arrive = dyn_cast<NVVM::MBarrierArriveOp>(op)) {
     if (arrive.getCount() || arrive.getRelaxed())
       return unknown("one arrival, that is not relaxed");
-    return call("shardrt_emulated_mbarrier_arrive", {},
-                {thread, arrive.getAddr(), constant(b, loc, i32, 0),
-                 where(b, loc)});
+    return call(
+        "shardrt_emulated_mbarrier_arrive", {},
+        {thread, arrive.getAddr(), constant(b, loc, i32, 0), where(b, loc)});
   }
   if (auto arrive = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(op)) {
     if (arrive.getPredicate() || arrive.getRelaxed())
       return unknown("no predicate, and not relaxed");
     return call("shardrt_emulated_mbarrier_arrive", {},
-                {thread, arrive.getAddr(), arrive.getTxcount(),
-                 where(b, loc)});
+                {thread, arrive.getAddr(), arrive.getTxcount(), where(b, loc)});
   }
   if (auto wait = dyn_cast<NVVM::MBarrierTryWaitOp>(op)) {
     if (wait.getStateOrPhase().getType() != i32 || wait.getRelaxed())
       return unknown("a parity, and not relaxed");
     flag();
-    Value done =
-        callHost(b, loc, "shardrt_emulated_mbarrier_wait", i32,
-                 {thread, wait.getAddr(), wait.getStateOrPhase(),
-                  where(b, loc)})
-            .getResult();
+    Value done = callHost(b, loc, "shardrt_emulated_mbarrier_wait", i32,
+                          {thread, wait.getAddr(), wait.getStateOrPhase(),
+                           where(b, loc)})
+                     .getResult();
     op->getResult(0).replaceAllUsesWith(
         LLVM::TruncOp::create(b, loc, b.getI1Type(), done));
     op->erase();
@@ -302,7 +301,8 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
   }
   if (isa<NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp>(op))
     return call("shardrt_emulated_async_fence", {}, thread);
-  if (auto copy = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
+  if (auto copy =
+          dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
     if (copy.getPredicate() || copy.getMulticastMask() ||
         !copy.getIm2colOffsets().empty() ||
         copy.getMode() != NVVM::TMALoadMode::TILE)
@@ -321,8 +321,7 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     if ((!isBF16 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
         product.getTypeA() != product.getTypeB() ||
         product.getTypeD() != NVVM::WGMMATypes::f32 || shape.getM() != 64 ||
-        shape.getK() != 16 ||
-        product.getScaleD() != NVVM::WGMMAScaleOut::one ||
+        shape.getK() != 16 || product.getScaleD() != NVVM::WGMMAScaleOut::one ||
         product.getScaleA() != NVVM::WGMMAScaleIn::one ||
         product.getScaleB() != NVVM::WGMMAScaleIn::one)
       return unknown("m64nNk16 of f16 or bf16 added to f32 sums");
@@ -510,9 +509,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
                          true);
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
     auto found = shared.find(address.getGlobalName());
-    if (found == shared.end())
-      return op->emitOpError() << "names memory that is not a block's own; the "
-                                  "emulator knows no other globals";
+    assert(found != shared.end() && "placed before");
     traits.flags |= SHARDRT_EMULATED_MEETS;
     traits.sharedBytes = sharedBytes;
     Value base = field(b, loc, offsetof(Thread, shared), ptr);
@@ -559,8 +556,8 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   if (auto number = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName))
     maps = number.getInt();
   for (unsigned i = 0; i < count; ++i) {
-    int64_t word = i < maps ? i * SHARDRT_MAP_WORDS
-                            : i + maps * (SHARDRT_MAP_WORDS - 1);
+    int64_t word =
+        i < maps ? i * SHARDRT_MAP_WORDS : i + maps * (SHARDRT_MAP_WORDS - 1);
     Value slot =
         LLVM::GEPOp::create(b, loc, ptr, i64, packed,
                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
@@ -581,6 +578,8 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   copy.removeArgAttrsAttr();
 
   findSums(copy);
+  if (failed(placeShared(copy)))
+    return failure();
   SmallVector<Operation *> ops;
   bool own = false;
   copy.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -608,21 +607,29 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   return success();
 }
 
-/// Gives each variable of the blocks' memory an offset.
-LogicalResult Emulation::placeShared() {
-  for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
-    if (global.getAddrSpace() != 3)
-      return global.emitOpError()
-             << "is in memory space " << global.getAddrSpace()
-             << "; the emulator knows shared variables alone";
+/// Gives each variable of the blocks' memory that `kernel` names an offset.
+LogicalResult Emulation::placeShared(LLVM::LLVMFuncOp kernel) {
+  shared.clear();
+  sharedBytes = 0;
+  WalkResult done = kernel.walk([&](LLVM::AddressOfOp address) {
+    auto global = kernels.lookupSymbol<LLVM::GlobalOp>(address.getGlobalName());
+    if (!global) {
+      address.emitOpError() << "names memory that is not a block's own; the "
+                               "emulator knows no other globals";
+      return WalkResult::interrupt();
+    }
+    auto [place, isNew] = shared.try_emplace(address.getGlobalName(), 0);
+    if (!isNew)
+      return WalkResult::advance();
     int64_t alignment =
         std::max<uint64_t>(global.getAlignment().value_or(16),
                            layout.getTypeABIAlignment(global.getGlobalType()));
     sharedBytes = llvm::alignTo(sharedBytes, alignment);
-    shared[global.getSymName()] = sharedBytes;
+    place->second = sharedBytes;
     sharedBytes += layout.getTypeSize(global.getGlobalType()).getFixedValue();
-  }
-  return success();
+    return WalkResult::advance();
+  });
+  return failure(done.wasInterrupted());
 }
 
 void Emulation::writeTables(ArrayRef<LLVM::LLVMFuncOp> functions,
@@ -659,8 +666,11 @@ void Emulation::writeTables(ArrayRef<LLVM::LLVMFuncOp> functions,
 }
 
 LogicalResult Emulation::run() {
-  if (failed(placeShared()))
-    return failure();
+  for (auto global : kernels.getOps<LLVM::GlobalOp>())
+    if (global.getAddrSpace() != 3)
+      return global.emitOpError()
+             << "is in memory space " << global.getAddrSpace()
+             << "; the emulator knows shared variables alone";
   SmallVector<LLVM::LLVMFuncOp> functions;
   SmallVector<Traits> traits;
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {

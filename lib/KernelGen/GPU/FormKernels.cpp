@@ -330,9 +330,9 @@ static void launchAlgorithm(Operation *op) {
 }
 
 /// A kernel for `op` as a matrix product, if it is one and large enough.
-static bool launchProduct(linalg::GenericOp op) {
+static bool launchProduct(linalg::GenericOp op, bool warpgroups) {
   std::optional<Product> product = matchProduct(op);
-  return product && (launchOnTensorCores(op, *product) ||
+  return product && (launchOnTensorCores(op, *product, warpgroups) ||
                      launchInRegisterTiles(op, *product));
 }
 
@@ -340,13 +340,13 @@ static bool launchProduct(linalg::GenericOp op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-static void formKernels(Block &block) {
+static void formKernels(Block &block, bool warpgroups) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (!launchProduct(generic) && !launchReductions(generic) &&
+        if (!launchProduct(generic, warpgroups) && !launchReductions(generic) &&
             !launchTransposed(generic) && !launchVectors(generic))
           launchPoints(generic);
         generic.erase();
@@ -360,7 +360,7 @@ static void formKernels(Block &block) {
     } else if (!isa<gpu::LaunchOp>(op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          formKernels(inner);
+          formKernels(inner, warpgroups);
     }
   }
 }
@@ -376,7 +376,7 @@ struct FormGpuKernelsPass final
       if (failed(launchPairStep(step)))
         return signalPassFailure();
     for (Block &block : getOperation().getBody())
-      formKernels(block);
+      formKernels(block, warpgroups);
   }
 };
 } // namespace

@@ -30,6 +30,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardrt/TensorMap.h"
 
 using namespace mlir;
 
@@ -100,6 +101,20 @@ struct ConvertGpuKernelsPass final
         failed(convertKernels(getOperation())))
       return signalPassFailure();
     keepLoopAnnotations(getOperation());
+    // Its parameters, not its caller's: bulk copies take them where they are.
+    getOperation().walk([](LLVM::LLVMFuncOp kernel) {
+      auto maps = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName);
+      Builder b(kernel.getContext());
+      Type words = LLVM::LLVMArrayType::get(b.getI64Type(), SHARDRT_MAP_WORDS);
+      for (int64_t i = 0; maps && i < maps.getInt(); ++i) {
+        kernel.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                          TypeAttr::get(words));
+        kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                          b.getI64IntegerAttr(64));
+        kernel.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                          b.getUnitAttr());
+      }
+    });
     // Asked for no number of blocks, ptxas spills a register to fit one more.
     getOperation().walk([](LLVM::LLVMFuncOp kernel) {
       if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
@@ -111,10 +126,12 @@ struct ConvertGpuKernelsPass final
 };
 } // namespace
 
-void buildGpuBufferPipeline(OpPassManager &pm,
-                            const CpuKernelOptions &options) {
+void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
+                            bool warpgroups) {
   buildSharedBufferPipeline(pm, options);
-  pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass());
+  FormGpuKernelsPassOptions form;
+  form.warpgroups = warpgroups;
+  pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass(form));
   // Scratch of kernels is planned like any buffer.
   PlanArenaPassOptions arena;
   arena.entry = options.entry;
@@ -126,7 +143,7 @@ void buildGpuBufferPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
 }
 
-void buildGpuToNVVMPipeline(OpPassManager &pm) {
+void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createExpandUnknownShapesPass());
@@ -141,6 +158,8 @@ void buildGpuToNVVMPipeline(OpPassManager &pm) {
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
+  if (forPtx)
+    kernels.addPass(createConvertNVVMToLLVMPass());
 }
 
 void registerGpuKernelDialects(DialectRegistry &registry) {
@@ -150,20 +169,24 @@ void registerGpuKernelDialects(DialectRegistry &registry) {
 }
 
 namespace {
-struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {};
+struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
+  Option<bool> warpgroups{*this, "warpgroups",
+                          llvm::cl::desc("Make kernels for sm_90a as well."),
+                          llvm::cl::init(false)};
+};
 } // namespace
 
 void registerGpuKernelPipelines() {
   registerShardcGpuKernelGenPasses();
   PassPipelineRegistration<GpuPipelineOptions>(
       "spmd-gpu-buffers", "linalg on tensors to kernels on buffers",
-      [](OpPassManager &pm, const GpuPipelineOptions &) {
-        buildGpuBufferPipeline(pm, {});
+      [](OpPassManager &pm, const GpuPipelineOptions &options) {
+        buildGpuBufferPipeline(pm, {}, options.warpgroups);
       });
   PassPipelineRegistration<GpuPipelineOptions>(
       "spmd-gpu-to-nvvm", "kernels to the NVVM dialect",
       [](OpPassManager &pm, const GpuPipelineOptions &) {
-        buildGpuToNVVMPipeline(pm);
+        buildGpuToNVVMPipeline(pm, /*forPtx=*/false);
       });
 }
 

@@ -250,8 +250,8 @@ Value ProductKernel::computed(const Factor &factor) {
   return result;
 }
 
-Value ProductKernel::addressOf(const Factor &factor) {
-  Value memref = factor.operand->get();
+Value ProductKernel::addressOf(OpOperand &operand) {
+  Value memref = operand.get();
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -267,14 +267,14 @@ Value ProductKernel::addressOf(const Factor &factor) {
     return computed();
   };
   Value place = either(offset, [&] { return metadata.getOffset(); });
-  for (auto [i, subscript] :
-       llvm::enumerate(emitter.subscripts(*factor.operand))) {
+  for (auto [i, subscript] : llvm::enumerate(emitter.subscripts(operand))) {
     Value stride = either(strides[i], [&] { return metadata.getStrides()[i]; });
     place = add(place, arith::MulIOp::create(b, loc, subscript, stride));
   }
   Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
   Value address = arith::IndexCastOp::create(
-      b, loc, b.getI64Type(), add(start, mul(place, elementBytes())));
+      b, loc, b.getI64Type(),
+      add(start, mul(place, type.getElementTypeBitWidth() / 8)));
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
 }
@@ -315,7 +315,7 @@ void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
   // Pieces of 16 bytes pass by the first cache, which nobody would read again.
   auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG
                            : NVVM::LoadCacheModifierKind::CA;
-  NVVM::CpAsyncOp::create(b, loc, to, addressOf(factor),
+  NVVM::CpAsyncOp::create(b, loc, to, addressOf(*factor.operand),
                           static_cast<uint32_t>(bytes), cache, read);
 }
 
@@ -418,8 +418,13 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
     rowPlaces = placesOf(product.left.lines, atRows);
     columnPlaces = placesOf(product.right.lines, atColumns);
   }
+  // Neighbours are stored at once where they lie so.
+  int64_t run =
+      splits > 1 ? 1
+                 : std::min(share.run, runOf(op, output, product.right.lines));
   for (auto [i, atRow] : llvm::enumerate(atRows))
-    for (auto [j, atColumn] : llvm::enumerate(atColumns)) {
+    for (size_t j = 0; j < atColumns.size(); j += run) {
+      Value atColumn = atColumns[j];
       Value inside = arith::AndIOp::create(b, loc, less(atRow, rows),
                                            less(atColumn, columns));
       auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
@@ -437,6 +442,22 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
         emitter.at()[dim] = at;
       for (auto [dim, at] : llvm::zip(product.right.lines, columnPlaces[j]))
         emitter.at()[dim] = at;
+      if (run > 1) {
+        Type type = VectorType::get({run}, product.sum);
+        int64_t bytes = run * product.sum.getIntOrFloatBitWidth() / 8;
+        Value address = addressOf(output);
+        Value result = LLVM::LoadOp::create(b, loc, type, address, bytes);
+        for (int64_t lane = 0; lane < run; ++lane) {
+          Value at = LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                              b.getI32IntegerAttr(lane));
+          Value start = LLVM::ExtractElementOp::create(b, loc, result, at);
+          result = LLVM::InsertElementOp::create(
+              b, loc, result,
+              combineOutput(start, sums[i * atColumns.size() + j + lane]), at);
+        }
+        LLVM::StoreOp::create(b, loc, result, address, bytes);
+        continue;
+      }
       Value start = emitter.loadOutput(output);
       emitter.storeOutput(output, combineOutput(start, value));
     }
@@ -460,8 +481,12 @@ int64_t ProductKernel::chooseSplits() const {
 
 /// Adds up what the parts of the depth have come to, in their order: a thread
 /// for each result.
-void ProductKernel::addSplits(Value scratch, Value points) {
+void ProductKernel::finish() {
+  if (splits == 1)
+    return;
   constexpr int64_t threads = 256;
+  Value points = gpukernels::product(b, loc, {batch, rows, columns});
+  OpBuilder::InsertionGuard behind(b);
   Value point = beginLaunchOf(b, loc, points, threads);
   Value none =
       arith::ConstantOp::create(b, loc, b.getFloatAttr(product.sum, 0));
@@ -488,30 +513,32 @@ void ProductKernel::addSplits(Value scratch, Value points) {
   emitter.storeOutput(output, combineOutput(start, loop.getResult(0)));
 }
 
-void ProductKernel::emit(llvm::function_ref<Share()> share, Step step) {
+void ProductKernel::prepare() {
   rows = dims.count(b, loc, product.left.lines);
   columns = dims.count(b, loc, product.right.lines);
   depth = dims.count(b, loc, product.depth);
-  Value batch = dims.count(b, loc, product.batch);
-  Value rowTiles = arith::CeilDivUIOp::create(b, loc, rows, index(tiling.rows));
-  Value columnTiles =
-      arith::CeilDivUIOp::create(b, loc, columns, index(tiling.columns));
+  batch = dims.count(b, loc, product.batch);
   splits = chooseSplits();
-  Value points;
-  if (splits > 1) {
-    points = gpukernels::product(b, loc, {batch, rows, columns});
-    int64_t count = product.batches * product.rows * product.columns * splits;
-    scratch =
-        memref::AllocOp::create(b, loc, MemRefType::get({count}, product.sum));
-  }
-  Value blocks = gpukernels::product(
-      b, loc, {rowTiles, columnTiles, batch, index(splits)});
-  OpBuilder::InsertPoint behind = b.saveInsertionPoint();
+  if (splits == 1)
+    return;
+  int64_t count = product.batches * product.rows * product.columns * splits;
+  scratch =
+      memref::AllocOp::create(b, loc, MemRefType::get({count}, product.sum));
+}
+
+void ProductKernel::prepareLike(const ProductKernel &other) {
+  rows = other.rows;
+  columns = other.columns;
+  depth = other.depth;
+  batch = other.batch;
+  splits = other.splits;
+  scratch = other.scratch;
+}
+
+gpu::LaunchOp ProductKernel::begin(Value blocks, int64_t bytes) {
   gpu::LaunchOp launch = beginLaunch(b, loc, blocks, tiling.threads);
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  int64_t bytes =
-      tiling.stages * (tileBytes(product.left) + tileBytes(product.right));
   auto area = MemRefType::get({bytes}, b.getI8Type(),
                               MemRefLayoutAttrInterface(), shared);
   Value memory = launch.addWorkgroupAttribution(area, loc);
@@ -519,8 +546,37 @@ void ProductKernel::emit(llvm::function_ref<Share()> share, Step step) {
   Value address = arith::IndexCastOp::create(b, loc, b.getI64Type(), number);
   base = LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
-
   thread = launch.getThreadIds().x;
+  return launch;
+}
+
+void ProductKernel::placePlane(Value plane) {
+  first = index(0);
+  last = depth;
+  if (splits == 1) {
+    dims.place(b, loc, emitter, product.batch, plane);
+    return;
+  }
+  // `batch` counts within a part, parts are slowest: as in `scratch`.
+  place = plane;
+  dims.place(b, loc, emitter, product.batch,
+             arith::RemUIOp::create(b, loc, plane, batch));
+  int64_t part =
+      llvm::alignTo(llvm::divideCeil(product.depths, splits), tiling.depth);
+  first = mul(arith::DivUIOp::create(b, loc, plane, batch), part);
+  last = arith::MinUIOp::create(b, loc, depth, add(first, index(part)));
+}
+
+gpu::LaunchOp ProductKernel::launch(llvm::function_ref<Share()> share,
+                                    Step step) {
+  OpBuilder::InsertionGuard behind(b);
+  Value rowTiles = tiles(tiling.rows, rows);
+  Value columnTiles = tiles(tiling.columns, columns);
+  Value blocks = gpukernels::product(
+      b, loc, {rowTiles, columnTiles, batch, index(splits)});
+  gpu::LaunchOp launch =
+      begin(blocks, tiling.stages *
+                        (tileBytes(product.left) + tileBytes(product.right)));
   Value block = launch.getBlockIds().x;
   auto take = [&](Value count) -> Value {
     Value mine = arith::RemUIOp::create(b, loc, block, count);
@@ -529,19 +585,7 @@ void ProductKernel::emit(llvm::function_ref<Share()> share, Step step) {
   };
   Value column = mul(take(columnTiles), tiling.columns);
   Value row = mul(take(rowTiles), tiling.rows);
-  first = index(0);
-  last = depth;
-  if (splits > 1) {
-    // `batch` counts within a part, parts are slowest: as in `scratch`.
-    place = block;
-    dims.place(b, loc, emitter, product.batch, take(batch));
-    int64_t part =
-        llvm::alignTo(llvm::divideCeil(product.depths, splits), tiling.depth);
-    first = mul(block, part);
-    last = arith::MinUIOp::create(b, loc, depth, add(first, index(part)));
-  } else {
-    dims.place(b, loc, emitter, product.batch, block);
-  }
+  placePlane(block);
 
   Share own = share();
   Value none =
@@ -549,8 +593,5 @@ void ProductKernel::emit(llvm::function_ref<Share()> share, Step step) {
   SmallVector<Value> sums(own.rows.size() * own.columns.size(), none);
   sums = pipeline(row, column, sums, step);
   store(own, sums, row, column);
-  if (splits > 1) {
-    b.restoreInsertionPoint(behind);
-    addSplits(scratch, points);
-  }
+  return launch;
 }

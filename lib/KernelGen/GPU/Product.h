@@ -69,12 +69,21 @@ public:
   /// column columns[j] of the block's tile.
   struct Share {
     SmallVector<Value> rows, columns;
+    /// So many columns, from a multiple of it on, are neighbours: a power of
+    /// two.
+    int64_t run = 1;
   };
   /// Computes one stage: the addresses of its two tiles, and the sums so far.
   using Step = llvm::function_ref<SmallVector<Value>(Value left, Value right,
                                                      SmallVector<Value> sums)>;
-  /// Writes the whole kernel. `share` says what a thread has.
-  void emit(llvm::function_ref<Share()> share, Step step);
+  /// Sizes, and room for partial sums: what kernels for several GPUs share.
+  void prepare();
+  /// Takes these from `other`, which is prepared, for another tiling.
+  void prepareLike(const ProductKernel &other);
+  /// Writes the kernel. `share` says what a thread has.
+  gpu::LaunchOp launch(llvm::function_ref<Share()> share, Step step);
+  /// Writes what comes behind the kernel.
+  void finish();
 
   // For shares and steps.
   Value index(int64_t number) {
@@ -108,7 +117,17 @@ public:
   Location loc;
   Value thread;
 
-private:
+protected:
+  /// A launch on `blocks` whose kernel has `bytes` of shared memory at `base`.
+  gpu::LaunchOp begin(Value blocks, int64_t bytes);
+  Value tiles(int64_t size, Value count) {
+    return arith::CeilDivUIOp::create(b, loc, count, index(size));
+  }
+  /// Finds the batch and the part of the depth of tiles number `plane`.
+  void placePlane(Value plane);
+  void store(const Share &share, ArrayRef<Value> sums, Value row, Value column);
+  /// The device's address of element `emitter.at()` of `operand`.
+  Value addressOf(OpOperand &operand);
   int64_t linesOf(const Factor &factor) const {
     return &factor == &product.left ? tiling.rows : tiling.columns;
   }
@@ -122,27 +141,30 @@ private:
                   Value piece, int64_t length, bool async);
   /// The element's value, computed again where the emitter stands.
   Value computed(const Factor &factor);
-  /// The device's address of the operand's element there.
-  Value addressOf(const Factor &factor);
   SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,
                               Step step);
-  void store(const Share &share, ArrayRef<Value> sums, Value row, Value column);
   Value combineOutput(Value start, Value value);
   int64_t chooseSplits() const;
-  void addSplits(Value scratch, Value points);
 
+protected:
   Dims dims;
   PointEmitter emitter;
-  Value rows, columns, depth; // counts
-  Value first, last;          // of the depth, in this block
-  Value base;                 // of shared memory
+  Value rows, columns, depth, batch; // counts
+  Value first, last;                 // of the depth, in this block
+  Value base;                        // of shared memory
   int64_t splits = 1;
   Value scratch, place; // of partial sums, where there are several splits
 };
 
 /// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
 /// 16-bit floats into 32-bit ones that is large enough; else returns false.
-bool launchOnTensorCores(linalg::GenericOp op, const Product &product);
+/// With `warpgroups` also one for sm_90a, which is done in its stead there.
+bool launchOnTensorCores(linalg::GenericOp op, const Product &product,
+                         bool warpgroups);
+/// Makes the kernel for sm_90a of the product that `prepared` is of, if its
+/// operands lie so in memory that bulk copies can bring them; else returns
+/// false.
+bool launchOnWarpgroups(const ProductKernel &prepared);
 /// The same for f32 and f64, with multiply-adds of tiles in registers.
 bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);
 

@@ -26,10 +26,12 @@ public:
         lanes(128 / product.element.getIntOrFloatBitWidth()) {}
 
   void emit() {
-    ProductKernel::emit([&] { return share(); },
-                        [&](Value left, Value right, SmallVector<Value> sums) {
-                          return step(left, right, std::move(sums));
-                        });
+    prepare();
+    launch([&] { return share(); },
+           [&](Value left, Value right, SmallVector<Value> sums) {
+             return step(left, right, std::move(sums));
+           });
+    finish();
   }
 
 private:
@@ -55,6 +57,7 @@ ProductKernel::Share RegisterTileKernel::share() {
   };
   fill(ownRow, tiling.rows, own.rows);
   fill(ownColumn, tiling.columns, own.columns);
+  own.run = lanes;
   return own;
 }
 

@@ -7,6 +7,7 @@
 #include "Product.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -24,11 +25,17 @@ public:
                    Tiling tiling)
       : ProductKernel(b, op, product, tiling, TileLayout::Swizzled) {}
 
-  void emit() {
-    ProductKernel::emit([&] { return share(); },
-                        [&](Value left, Value right, SmallVector<Value> sums) {
-                          return step(left, right, std::move(sums));
-                        });
+  void emit(bool warpgroups) {
+    prepare();
+    bool isBetter = warpgroups && launchOnWarpgroups(*this);
+    gpu::LaunchOp launched =
+        launch([&] { return share(); },
+               [&](Value left, Value right, SmallVector<Value> sums) {
+                 return step(left, right, std::move(sums));
+               });
+    if (isBetter)
+      launched->setAttr(kOtherwiseAttrName, b.getUnitAttr());
+    finish();
   }
 
 private:
@@ -59,6 +66,7 @@ ProductKernel::Share TensorCoreKernel::share() {
     for (int64_t next = 0; next < 2; ++next)
       own.columns.push_back(
           add(add(warpColumn, index(8 * j + next)), mul(rem(lane, 4), 2)));
+  own.run = 2;
   return own;
 }
 
@@ -152,7 +160,7 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
 }
 
 bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
-                                     const Product &product) {
+                                     const Product &product, bool warpgroups) {
   if (product.element == product.sum || product.depths < kStep)
     return false;
   Tiling tiling{64, 64, 32, 4, 128};
@@ -162,6 +170,6 @@ bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
           kManyLargeTiles)
     tiling = {128, 128, 32, 3, 128};
   OpBuilder b(op);
-  TensorCoreKernel(b, op, product, tiling).emit();
+  TensorCoreKernel(b, op, product, tiling).emit(warpgroups);
   return true;
 }

@@ -35,7 +35,8 @@ typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
 
 /** Flags of a kernel in shardc_kernel_traits. */
 enum shardrt_emulated_flags {
-  SHARDRT_EMULATED_MEETS = 1 /**< has barriers or shuffles, or is checked */
+  SHARDRT_EMULATED_MEETS = 1,  /**< has barriers or shuffles, or is checked */
+  SHARDRT_EMULATED_ORDERED = 2 /**< has mbarriers */
 };
 
 /** __syncthreads: returns when all threads of the block are here. `place` is the
@@ -89,6 +90,57 @@ SHARDRT_EXPORT void
 shardrt_emulated_copy_commit(shardrt_emulated_thread *thread);
 SHARDRT_EXPORT void
 shardrt_emulated_copy_wait(shardrt_emulated_thread *thread, int32_t groups);
+
+/** mbarrier.init, for `count` arrivals a phase. */
+SHARDRT_EXPORT void
+shardrt_emulated_mbarrier_init(shardrt_emulated_thread *thread, void *barrier,
+                               int32_t count, const char *where);
+/** mbarrier.arrive, or arrive.expect_tx where `bytes` is not zero. */
+SHARDRT_EXPORT void
+shardrt_emulated_mbarrier_arrive(shardrt_emulated_thread *thread, void *barrier,
+                                 int32_t bytes, const char *where);
+/** mbarrier.try_wait.parity: returns, true, when the phase of that parity is
+ * complete. */
+SHARDRT_EXPORT int32_t
+shardrt_emulated_mbarrier_wait(shardrt_emulated_thread *thread, void *barrier,
+                               int32_t parity, const char *where);
+/** fence.proxy.async, fence.mbarrier_init. */
+SHARDRT_EXPORT void
+shardrt_emulated_async_fence(shardrt_emulated_thread *thread);
+/** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to `to` in
+ * shared memory. It arrives when nothing else can happen. `at` are the box's first
+ * indices, fastest first. */
+SHARDRT_EXPORT void
+shardrt_emulated_bulk_copy(shardrt_emulated_thread *thread, void *to,
+                           const int64_t *map, void *barrier, const int32_t *at,
+                           int32_t rank, int32_t check, const char *where);
+
+/** Bits of what shardrt_emulated_product multiplies. */
+enum shardrt_emulated_product_config {
+  SHARDRT_PRODUCT_COLUMNS = 511,      /**< how many columns, 8 to 256 */
+  SHARDRT_PRODUCT_BF16 = 512,         /**< else f16 */
+  SHARDRT_PRODUCT_LEFT_LINES = 1024,  /**< neighbours in memory are rows */
+  SHARDRT_PRODUCT_RIGHT_LINES = 2048, /**< neighbours in memory are columns */
+  SHARDRT_PRODUCT_CHECK = 4096        /**< look at races */
+};
+/** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads meet, and add the
+ * product of two matrices in shared memory, given by descriptors, to the sums
+ * of a handle (0: zeros). Returns the handle of the new sums, which are there when
+ * their group has been waited for. */
+SHARDRT_EXPORT int64_t shardrt_emulated_product(
+    shardrt_emulated_thread *thread, int64_t left, int64_t right, int64_t sums,
+    int32_t config, int32_t place, const char *where);
+/** wgmma.fence, wgmma.commit_group, wgmma.wait_group. */
+SHARDRT_EXPORT void
+shardrt_emulated_product_fence(shardrt_emulated_thread *thread);
+SHARDRT_EXPORT void
+shardrt_emulated_product_commit(shardrt_emulated_thread *thread);
+SHARDRT_EXPORT void
+shardrt_emulated_product_wait(shardrt_emulated_thread *thread, int64_t groups);
+/** Number `index` of the thread's sums. */
+SHARDRT_EXPORT float shardrt_emulated_sum(shardrt_emulated_thread *thread,
+                                          int64_t sums, int32_t index,
+                                          const char *where);
 
 /** The host's address of `bytes` bytes of device memory at `address`, which
  * must lie in one allocation. */

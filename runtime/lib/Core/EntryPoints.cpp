@@ -229,7 +229,17 @@ int shardrt_launch(shardrt_context *ctx, int64_t kernel, int64_t gridX,
     if (int status = ctx->comm->status())
       return status;
     const DeviceCode &code = *ctx->program->device;
-    if (kernel < 0 || kernel >= static_cast<int64_t>(code.kernels.size()))
+    // The upper half: 1 + a kernel that does the same where the device has it.
+    int64_t better = (kernel >> 32) - 1;
+    kernel &= 0xffffffff;
+    auto known = static_cast<int64_t>(code.kernels.size());
+    if (better >= 0 && better < known && ctx->device->has(better))
+      return SHARDRT_OK;
+    if (kernel < known &&
+        (code.kernels[kernel].flags & DeviceCode::OfSomeGpus) &&
+        !ctx->device->has(kernel))
+      return SHARDRT_OK;
+    if (kernel >= known)
       return ctx->fail(SHARDRT_USAGE, "launches kernel " +
                                           std::to_string(kernel) +
                                           ", but the program has " +

@@ -7,6 +7,7 @@
 
 #include "Core/Program.h"
 #include "Collectives/Plan.h"
+#include "shardrt/TensorMap.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -104,18 +105,25 @@ static std::string readKernels(Program &program) {
   if (!table)
     return {};
   auto *names = static_cast<const char *>(symbol("shardc_kernel_names"));
-  if (table[0] != 1)
+  if (table[0] != 2)
     return "its kernels are of format " + std::to_string(table[0]) +
-           ", this build reads 1: compile the program again";
+           ", this build reads 2: compile the program again";
   if (!names || table[1] < 0 || table[1] > (int64_t(1) << 24))
     return "its table of kernels makes no sense";
   auto code = std::make_unique<DeviceCode>();
   for (int64_t i = 0; i < table[1]; ++i) {
     DeviceCode::Kernel kernel;
-    kernel.threads = table[2 + i];
+    const int64_t *words = table + 2 + 4 * i;
+    kernel.threads = words[0];
+    kernel.sharedBytes = words[1];
+    kernel.maps = words[2];
+    kernel.flags = words[3];
     if (kernel.threads < 1 || kernel.threads > 1024)
       return "kernel " + std::to_string(i) + " has blocks of " +
              std::to_string(kernel.threads) + " threads";
+    if (kernel.sharedBytes < 0 || kernel.sharedBytes > 1 << 20 ||
+        kernel.maps < 0 || kernel.maps > SHARDRT_MAP_MOST)
+      return "kernel " + std::to_string(i) + " makes no sense";
     kernel.name = names;
     names += std::strlen(names) + 1;
     kernel.location = names;

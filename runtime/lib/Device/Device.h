@@ -25,10 +25,19 @@ struct BoxCopy;
 /// The kernels of a program, as its artifact holds them. What it points to
 /// lives as long as the artifact is loaded.
 struct DeviceCode {
+  enum Flags {
+    OfSomeGpus = 1, ///< images for other GPUs lack it
+    Persistent = 2  ///< takes a grid of any size: no more blocks than run at once
+  };
   struct Kernel {
     int64_t threads = 0; ///< of a block
     const char *name = "";
     const char *location = ""; ///< of the op that it is made from; may be ""
+    /// Bytes of shared memory that a launch asks for; 0 where the kernel's own
+    /// declarations do.
+    int64_t sharedBytes = 0;
+    int64_t maps = 0; ///< tensor maps before its other arguments
+    int64_t flags = 0;
   };
   std::vector<Kernel> kernels;
   // For a CUDA device.
@@ -57,6 +66,8 @@ public:
   /// Starts `kernel` on a grid of blocks; `arguments` are copied.
   virtual bool launch(int64_t kernel, const int64_t (&grid)[3],
                       const int64_t *arguments, int64_t count) = 0;
+  /// Whether the image for this device has `kernel`.
+  virtual bool has(int64_t kernel) = 0;
   /// Waits until all work is done.
   virtual bool finish() = 0;
 

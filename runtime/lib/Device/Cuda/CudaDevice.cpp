@@ -9,6 +9,7 @@
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include "Device/Cuda/Driver.h"
+#include "Device/TensorMap.h"
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -23,7 +24,8 @@ namespace {
 class CudaDevice final : public Device {
 public:
   CudaDevice(const Driver &driver, const DeviceCode &code)
-      : driver(driver), code(code), functions(code.kernels.size()) {}
+      : driver(driver), code(code), functions(code.kernels.size()),
+        absent(code.kernels.size()) {}
   ~CudaDevice() override;
 
   /// Opens device number `ordinal` and loads the image.
@@ -35,6 +37,7 @@ public:
   bool download(void *host, const void *device, int64_t bytes) override;
   bool launch(int64_t kernel, const int64_t (&grid)[3],
               const int64_t *arguments, int64_t count) override;
+  bool has(int64_t kernel) override;
   bool finish() override;
   /// A rank is one thread, but not the one that made its device.
   bool enter() override {
@@ -58,6 +61,11 @@ public:
   void forgetRecording() override;
 
 private:
+  /// The driver's handle of `kernel`, NULL where the image has none; false with
+  /// an error.
+  bool find(int64_t kernel, FunctionHandle &function);
+  /// Turns the words of `kernel`'s tensor maps into what its GPU takes.
+  bool encodeMaps(int64_t kernel, std::vector<int64_t> &arguments);
   /// True for success; else sets why `what` failed.
   bool check(Result result, const std::string &what);
   bool load();
@@ -80,6 +88,8 @@ private:
   GraphExecHandle recorded = nullptr;
   std::array<EventHandle, numMarks> marks = {};
   std::vector<FunctionHandle> functions;
+  std::vector<bool> absent; ///< kernels that the image does not have
+  int multiprocessors = 1;
   int64_t last = -1;
   std::string name;
   int capability = 0; ///< 90 for sm_90
@@ -127,6 +137,10 @@ bool CudaDevice::open(int ordinal) {
              "asking for its capability") ||
       !check(driver.deviceGetAttribute(&minor, capabilityMinor, device),
              "asking for its capability"))
+    return false;
+  if (!check(driver.deviceGetAttribute(&multiprocessors, multiprocessorCount,
+                                       device),
+             "asking for its multiprocessors"))
     return false;
   capability = 10 * major + minor;
   if (capability < 80)
@@ -444,6 +458,62 @@ bool CudaDevice::fill(const BoxCopy &box, void *dst, const void *element,
   return true;
 }
 
+bool CudaDevice::find(int64_t kernel, FunctionHandle &function) {
+  const DeviceCode::Kernel &info = code.kernels[kernel];
+  if (!functions[kernel] && !absent[kernel]) {
+    Result result =
+        driver.moduleGetFunction(&functions[kernel], module, info.name);
+    absent[kernel] = result == notFound;
+    if (!absent[kernel] && !check(result, "finding " + code.describe(kernel)))
+      return false;
+    if (!absent[kernel] && info.sharedBytes > 0 &&
+        !check(driver.funcSetAttribute(functions[kernel], maxDynamicSharedBytes,
+                                       static_cast<int>(info.sharedBytes)),
+               "giving " + std::to_string(info.sharedBytes) +
+                   " bytes of shared memory to " + code.describe(kernel)))
+      return false;
+  }
+  function = absent[kernel] ? nullptr : functions[kernel];
+  return true;
+}
+
+bool CudaDevice::has(int64_t kernel) {
+  // One that needs what the driver cannot do is as good as absent.
+  if (code.kernels[kernel].maps > 0 && !driver.tensorMapEncodeTiled)
+    return false;
+  FunctionHandle function = nullptr;
+  return enter() && find(kernel, function) && function;
+}
+
+bool CudaDevice::encodeMaps(int64_t kernel, std::vector<int64_t> &arguments) {
+  for (int64_t i = 0; i < code.kernels[kernel].maps; ++i) {
+    int64_t *words = arguments.data() + i * SHARDRT_MAP_WORDS;
+    TensorMap map(words);
+    if (std::string problem = map.check(); !problem.empty())
+      return fail(SHARDRT_USAGE, code.describe(kernel) + ": tensor map " +
+                                     std::to_string(i) + ": " + problem);
+    uint64_t sizes[SHARDRT_MAP_DIMS], strides[SHARDRT_MAP_DIMS];
+    unsigned box[SHARDRT_MAP_DIMS], steps[SHARDRT_MAP_DIMS];
+    for (int32_t d = 0; d < map.dims; ++d) {
+      sizes[d] = static_cast<uint64_t>(map.sizes[d]);
+      strides[d] = static_cast<uint64_t>(map.strides[d]);
+      box[d] = static_cast<unsigned>(map.box[d]);
+      steps[d] = 1;
+    }
+    alignas(64) int64_t made[SHARDRT_MAP_WORDS] = {};
+    if (!check(
+            driver.tensorMapEncodeTiled(
+                made, map.element, static_cast<unsigned>(map.dims),
+                reinterpret_cast<void *>(static_cast<uintptr_t>(map.address)),
+                sizes, strides + 1, box, steps, /*interleave=*/0, swizzle128,
+                promote256, /*outside=*/0),
+            "describing a tensor to " + code.describe(kernel)))
+      return false;
+    std::memcpy(words, made, sizeof(made));
+  }
+  return true;
+}
+
 bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                         const int64_t *arguments, int64_t count) {
   if (!enter())
@@ -454,22 +524,33 @@ bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                                      std::to_string(grid[i]) +
                                      " blocks, at most " +
                                      std::to_string(limit) + " are possible");
-  FunctionHandle &function = functions[kernel];
-  if (!function && !check(driver.moduleGetFunction(&function, module,
-                                                   code.kernels[kernel].name),
-                          "finding " + code.describe(kernel)))
+  const DeviceCode::Kernel &info = code.kernels[kernel];
+  FunctionHandle function = nullptr;
+  if (!find(kernel, function))
     return false;
-  // All arguments take 8 bytes, so that they are one struct.
+  if (!function)
+    return check(notFound, "finding " + code.describe(kernel));
+  // All arguments take 8 bytes, or 16 times as much, so that they are one
+  // struct.
   size_t bytes = static_cast<size_t>(count) * sizeof(int64_t);
+  std::vector<int64_t> encoded;
+  if (info.maps > 0) {
+    encoded.assign(arguments, arguments + count);
+    if (!encodeMaps(kernel, encoded))
+      return false;
+    arguments = encoded.data();
+  }
+  auto blocks = static_cast<unsigned>(grid[0]);
+  if (info.flags & DeviceCode::Persistent)
+    blocks = std::min(blocks, static_cast<unsigned>(multiprocessors));
   void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize,
                    &bytes, paramEnd};
   last = kernel;
   return check(
-      driver.launchKernel(function, static_cast<unsigned>(grid[0]),
-                          static_cast<unsigned>(grid[1]),
-                          static_cast<unsigned>(grid[2]),
-                          static_cast<unsigned>(code.kernels[kernel].threads),
-                          1, 1, 0, work, nullptr, extra),
+      driver.launchKernel(
+          function, blocks, static_cast<unsigned>(grid[1]),
+          static_cast<unsigned>(grid[2]), static_cast<unsigned>(info.threads),
+          1, 1, static_cast<unsigned>(info.sharedBytes), work, nullptr, extra),
       "launching " + code.describe(kernel));
 }
 

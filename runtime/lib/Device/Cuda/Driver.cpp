@@ -47,6 +47,11 @@ Opened::Opened() {
             " has no " #SYMBOL ": it is too old";
   SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_LOAD)
 #undef SHARDRT_CUDA_LOAD
+#define SHARDRT_CUDA_TRY(SYMBOL, NAME, ARGUMENTS)                              \
+  driver.NAME =                                                                \
+      reinterpret_cast<Result(*) ARGUMENTS>(dlsym(library, #SYMBOL));
+  SHARDRT_CUDA_NEWER_FUNCTIONS(SHARDRT_CUDA_TRY)
+#undef SHARDRT_CUDA_TRY
   if (!error.empty())
     return;
   if (Result result = driver.init(0); result != success)

@@ -50,6 +50,10 @@ constexpr Result unsupportedPtxVersion = 222;
 constexpr int capabilityMajor = 75,
               capabilityMinor = 76;                  ///< CUdevice_attribute
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6; ///< CUjit_option
+constexpr int multiprocessorCount = 16;              ///< CUdevice_attribute
+constexpr int maxDynamicSharedBytes = 8;             ///< CUfunction_attribute
+constexpr int swizzle128 = 3, promote256 = 3;        ///< of CUtensorMap
+constexpr Result notFound = 500;
 constexpr unsigned streamNonBlocking = 1;
 constexpr int captureRelaxed = 2; ///< CUstreamCaptureMode
 constexpr unsigned eventDisableTiming = 2;
@@ -109,15 +113,23 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
   F(cuGraphDestroy, graphDestroy, (GraphHandle))                               \
   F(cuStreamQuery, streamQuery, (StreamHandle))                                \
   F(cuStreamSynchronize, streamSynchronize, (StreamHandle))                    \
+  F(cuFuncSetAttribute, funcSetAttribute, (FunctionHandle, int, int))          \
   F(cuLaunchKernel, launchKernel,                                              \
     (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
      unsigned, unsigned, StreamHandle, void **, void **))
+
+// What drivers before CUDA 12 lack: NULL there.
+#define SHARDRT_CUDA_NEWER_FUNCTIONS(F)                                        \
+  F(cuTensorMapEncodeTiled, tensorMapEncodeTiled,                              \
+    (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
+     const unsigned *, const unsigned *, int, int, int, int))
 
 /// The library's functions.
 struct Driver {
 #define SHARDRT_CUDA_MEMBER(SYMBOL, NAME, ARGUMENTS)                           \
   Result(*NAME) ARGUMENTS = nullptr;
   SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_MEMBER)
+  SHARDRT_CUDA_NEWER_FUNCTIONS(SHARDRT_CUDA_MEMBER)
 #undef SHARDRT_CUDA_MEMBER
 
   /// "CUDA_ERROR_OUT_OF_MEMORY", or the number.

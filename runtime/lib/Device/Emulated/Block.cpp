@@ -7,6 +7,7 @@
 using namespace shardrt;
 
 static constexpr int32_t warpSize = 32;
+static constexpr int64_t sharedAlignment = 1024;
 
 bool Allocations::contains(uintptr_t begin, int64_t bytes) const {
   auto after = ranges.upper_bound(begin);
@@ -26,10 +27,6 @@ uint64_t BlockRunner::next() {
   return seed;
 }
 
-static std::string lineOf(const char *where) {
-  return where ? std::string(" at ") + where : std::string();
-}
-
 std::string BlockRunner::describe(const Lane &lane) const {
   return "thread " + std::to_string(lane.number) + " of block " +
          std::to_string(lane.thread.block[0]);
@@ -47,16 +44,16 @@ void BlockRunner::prepare(int32_t threads, int64_t sharedBytes) {
     lanes.push_back(std::move(lane));
   }
   live = threads;
-  if (static_cast<int64_t>(sharedMemory.size()) < sharedBytes + 16)
-    sharedMemory.resize(sharedBytes + 16);
+  if (static_cast<int64_t>(sharedMemory.size()) < sharedBytes + sharedAlignment)
+    sharedMemory.resize(sharedBytes + sharedAlignment);
   if (static_cast<int64_t>(cells.size()) < sharedBytes)
     cells.resize(sharedBytes);
 }
 
-/// The block's memory, 16-byte aligned.
+/// The block's memory, aligned as swizzled tiles want it.
 static char *alignedData(std::vector<char> &memory) {
   auto address = reinterpret_cast<uintptr_t>(memory.data());
-  return memory.data() + (-address & 15);
+  return memory.data() + (-address & (sharedAlignment - 1));
 }
 
 bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
@@ -121,10 +118,27 @@ bool BlockRunner::runFibers(int32_t) {
   std::fill(cells.begin(), cells.end(), Cell{});
   epoch = 1;
   warpEpochs.assign((live + warpSize - 1) / warpSize, 1);
+  transfers.clear();
+  warpgroups.clear();
+  productReads.clear();
+  if (now->ordered) {
+    warpgroups.resize((live + groupSize - 1) / groupSize);
+    productReads.assign(warpgroups.size(),
+                        std::vector<uint32_t>(
+                            (now->sharedBytes + pieceBytes - 1) / pieceBytes));
+  }
   for (int32_t i = 0; i < live; ++i) {
     lanes[i]->state = Lane::State::Ready;
     lanes[i]->copies.clear();
     lanes[i]->groups = 0;
+    lanes[i]->accumulators.clear();
+    lanes[i]->productGroups = 0;
+    lanes[i]->fenced = false;
+    lanes[i]->asyncFence = 0;
+    if (now->ordered) {
+      lanes[i]->clock.assign(slotOfGroup(0) + warpgroups.size(), 0);
+      lanes[i]->clock[i] = 1;
+    }
     if (!lanes[i]->fiber.start(&beginLane, lanes[i].get())) {
       error = "no memory for the stacks of a block's threads";
       return false;
@@ -164,16 +178,24 @@ bool BlockRunner::runFibers(int32_t) {
         turn(i);
       break;
     }
-    if (failed || moved)
+    if (failed)
       continue;
-    if (tryBarrier())
+    if (schedule == Schedule::Random && next() % 4 == 0)
+      moved |= land();
+    if (moved || tryBarrier() || land())
       continue;
     bool done =
         std::all_of(lanes.begin(), lanes.begin() + live, [](auto &lane) {
           return lane->state == Lane::State::Done;
         });
-    if (done)
+    if (done && !failed) {
+      for (const auto &[offset, transfer] : transfers)
+        if (!transfer.copies.empty()) {
+          error = "a bulk copy is still on its way where its block ends";
+          return false;
+        }
       return true;
+    }
     if (!failed) {
       error = describeStuck();
       return false;
@@ -211,9 +233,17 @@ bool BlockRunner::tryBarrier() {
     return false;
   // Threads that have ended do not count on a GPU, but whoever leaves early out
   // of a loop with a barrier did not mean to.
+  Clock all;
   for (int32_t i = 0; i < live; ++i)
-    if (lanes[i]->state == Lane::State::AtBarrier)
+    if (lanes[i]->state == Lane::State::AtBarrier) {
       lanes[i]->state = Lane::State::Ready;
+      hear(all, lanes[i]->clock);
+    }
+  for (int32_t i = 0; now->ordered && i < live; ++i)
+    if (lanes[i]->state == Lane::State::Ready) {
+      hear(lanes[i]->clock, all);
+      ++lanes[i]->clock[i];
+    }
   ++epoch;
   return true;
 }
@@ -253,9 +283,8 @@ static float floatOf(uint32_t bits) {
   return value;
 }
 
-/// A 16-bit float, bf16 or f16, as a wider one.
-static float widen(uint16_t bits, int32_t kind) {
-  if (kind == SHARDRT_MMA_BF16)
+float shardrt::widened(uint16_t bits, bool isBF16) {
+  if (isBF16)
     return floatOf(uint32_t(bits) << 16);
   uint32_t sign = uint32_t(bits & 0x8000) << 16, fraction = bits & 0x3ff;
   int32_t exponent = bits >> 10 & 31;
@@ -267,12 +296,17 @@ static float widen(uint16_t bits, int32_t kind) {
   return sign ? -small : small;
 }
 
+static int32_t sizeOfMeeting(const Lane &lane) {
+  return lane.meeting == Lane::Meeting::Product ? groupSize : warpSize;
+}
+
 /// What `lane`, number lane.number - first of its warp, gets from a meeting
 /// that all have come to.
 bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   int32_t me = lane.number - first;
   switch (lane.meeting) {
   case Lane::Meeting::Barrier:
+  case Lane::Meeting::Product:
     return true;
   case Lane::Meeting::Shuffle: {
     int32_t source = 0;
@@ -303,7 +337,8 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
           static_cast<int32_t>(pair[0] | uint32_t(pair[1]) << 16);
     }
     return true;
-  case Lane::Meeting::Multiply:
+  case Lane::Meeting::Multiply: {
+    bool isBF16 = lane.kind == SHARDRT_MMA_BF16;
     // Fragments as PTX lays them out: a lane has rows l / 4 and 8 further down,
     // and of these (of columns, on the right) the pair l % 4 and 8 further on.
     for (int32_t i = 0; i < 4; ++i) {
@@ -315,22 +350,25 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
         const int32_t *right = lanes[first + column * 4 + pair]->words + 4;
         uint32_t a = static_cast<uint32_t>(left[row / 8 + 2 * half]) >> part;
         uint32_t b = static_cast<uint32_t>(right[half]) >> part;
-        sum += widen(static_cast<uint16_t>(a), lane.kind) *
-               widen(static_cast<uint16_t>(b), lane.kind);
+        sum += widened(static_cast<uint16_t>(a), isBF16) *
+               widened(static_cast<uint16_t>(b), isBF16);
       }
       std::memcpy(&lane.out[i], &sum, sizeof(sum));
     }
     return true;
+  }
   }
   return true;
 }
 
 /// Carries out the meeting of a warp's lanes once the last of them has come.
 bool BlockRunner::tryWarp(Lane &last) {
-  int32_t first = last.number / warpSize * warpSize;
-  int32_t size = std::min(warpSize, live - first);
+  int32_t most = sizeOfMeeting(last);
+  int32_t first = last.number / most * most;
+  int32_t size = std::min(most, live - first);
+  auto takesPart = [&](int32_t i) { return last.mask >> (i % warpSize) & 1; };
   for (int32_t i = 0; i < size; ++i) {
-    if (!(last.mask >> i & 1))
+    if (!takesPart(i))
       continue;
     Lane &lane = *lanes[first + i];
     if (lane.state == Lane::State::Done) {
@@ -340,6 +378,10 @@ bool BlockRunner::tryWarp(Lane &last) {
     }
     if (lane.state != Lane::State::AtWarp)
       return false;
+    // Another warp of four may still have something of its own to do.
+    if (lane.meeting != last.meeting &&
+        lane.number / warpSize != last.number / warpSize)
+      return false;
     if (lane.place != last.place || lane.mask != last.mask) {
       fail(last, "lanes of a warp meet in different places: " + describe(last) +
                      lineOf(last.where) + ", " + describe(lane) +
@@ -348,11 +390,25 @@ bool BlockRunner::tryWarp(Lane &last) {
     }
   }
   for (int32_t i = 0; i < size; ++i)
-    if (last.mask >> i & 1 && !carryOut(*lanes[first + i], first, size))
+    if (takesPart(i) && !carryOut(*lanes[first + i], first, size))
       return false;
+  // Four warps that multiply together hear nothing of one another.
+  if (last.meeting == Lane::Meeting::Product)
+    beginProduct(first);
+  Clock all;
   for (int32_t i = 0; i < size; ++i)
-    if (last.mask >> i & 1)
+    if (takesPart(i)) {
       lanes[first + i]->state = Lane::State::Ready;
+      if (now->ordered && most == warpSize)
+        hear(all, lanes[first + i]->clock);
+    }
+  if (most != warpSize)
+    return true;
+  for (int32_t i = 0; now->ordered && i < size; ++i)
+    if (takesPart(i)) {
+      hear(lanes[first + i]->clock, all);
+      ++lanes[first + i]->clock[first + i];
+    }
   ++warpEpochs[first / warpSize];
   return true;
 }
@@ -362,6 +418,10 @@ int64_t BlockRunner::meetWarp(Lane &lane) {
   int32_t size = std::min(warpSize, live - first);
   uint32_t inBlock = size == 32 ? ~0u : (1u << size) - 1;
   lane.mask &= inBlock;
+  if (lane.meeting == Lane::Meeting::Product && live % groupSize != 0)
+    fail(lane, describe(lane) + " is in a block of " + std::to_string(live) +
+                   " threads, but products take groups of 128" +
+                   lineOf(lane.where));
   if (size < warpSize && lane.meeting >= Lane::Meeting::LoadMatrix)
     fail(lane, describe(lane) + " is in a warp of " + std::to_string(size) +
                    " lanes, but matrices take all 32" + lineOf(lane.where));
@@ -382,11 +442,17 @@ std::string BlockRunner::describeStuck() const {
     const Lane &lane = *lanes[i];
     if (lane.state == Lane::State::Done)
       continue;
-    text +=
-        (shown++ ? "; " : " ") + describe(lane) +
-        (lane.state == Lane::State::AtBarrier ? " at a barrier"
-                                              : " in a meeting of its warp") +
-        lineOf(lane.where);
+    text += (shown++ ? "; " : " ") + describe(lane) +
+            (lane.state == Lane::State::AtBarrier ? " at a barrier"
+             : lane.state == Lane::State::AtTransfer
+                 ? " at an mbarrier"
+                 : " in a meeting of its warp") +
+            lineOf(lane.where);
+    if (lane.state == Lane::State::AtTransfer)
+      if (auto found = transfers.find(lane.transfer); found != transfers.end())
+        text += " (phase " + std::to_string(found->second.phase) + " lacks " +
+                std::to_string(found->second.pending) + " arrivals and " +
+                std::to_string(found->second.bytes) + " bytes)";
     if (lane.state != Lane::State::AtWarp || shown > 1)
       continue;
     int32_t begin = lane.number / warpSize * warpSize;
@@ -401,6 +467,37 @@ std::string BlockRunner::describeStuck() const {
       }
   }
   return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Clocks
+//===----------------------------------------------------------------------===//
+
+void BlockRunner::hear(Clock &clock, const Clock &other) const {
+  if (clock.empty())
+    clock = other;
+  for (size_t i = 0; i < other.size(); ++i)
+    clock[i] = std::max(clock[i], other[i]);
+}
+
+bool BlockRunner::haveHeard(int32_t first, int32_t count, int32_t who,
+                            uint32_t time) const {
+  for (int32_t i = first; i < first + count; ++i)
+    if (i != who && lanes[i]->clock[who] < time)
+      return false;
+  return true;
+}
+
+int32_t BlockRunner::slotOfGroup(int32_t group) const {
+  return live + mostTransfers + group;
+}
+
+std::string BlockRunner::describeOther(int32_t who) const {
+  if (who < live)
+    return "thread " + std::to_string(who);
+  if (who < slotOfGroup(0))
+    return "a bulk copy";
+  return "a product of warpgroup " + std::to_string(who - slotOfGroup(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -445,7 +542,10 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
                    lineOf(where));
   uint32_t warpEpoch = warpEpochs[lane.number / warpSize];
   // Since they last met, in the block or, within a warp, there.
-  auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who) {
+  auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who,
+                     uint32_t time) {
+    if (now->ordered)
+      return who != lane.number && lane.clock[who] < time;
     return thenEpoch == epoch && who != lane.number &&
            (who / warpSize != lane.number / warpSize || thenWarp == warpEpoch);
   };
@@ -453,24 +553,37 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
     fail(lane,
          std::string("race on shared memory: byte ") + std::to_string(offset) +
              " is " + (writes ? "written" : "read") + " by " + describe(lane) +
-             lineOf(where) + " and " + then + " by thread " +
-             std::to_string(who) + lineOf(line) + " without a barrier between");
+             lineOf(where) + " and " + then + " by " + describeOther(who) +
+             lineOf(line) + " without a barrier between");
   };
   for (int64_t i = offset; i < offset + bytes; ++i) {
     Cell &cell = cells[i];
     if (cell.copies > 0)
       race("written, at some time to come, by a copy", cell.writer,
            cell.writeWhere);
-    if (clashes(cell.writeEpoch, cell.writeWarpEpoch, cell.writer))
+    if (cell.isTransfer)
+      fail(lane, describe(lane) + (writes ? " writes" : " reads") +
+                     " over an mbarrier" + lineOf(where));
+    if (clashes(cell.writeEpoch, cell.writeWarpEpoch, cell.writer,
+                cell.writeTime))
       race("written", cell.writer, cell.writeWhere);
     if (writes) {
+      for (size_t group = 0; group < warpgroups.size(); ++group) {
+        int32_t who = slotOfGroup(static_cast<int32_t>(group));
+        if (cell.products > 0 ||
+            lane.clock[who] < productReads[group][i / pieceBytes])
+          race("read", who, nullptr);
+      }
       bool sameWarp = cell.reader / warpSize == lane.number / warpSize;
       if (cell.readEpoch == epoch &&
           (cell.manyWarps ||
            (sameWarp && cell.manyLanes && cell.readWarpEpoch == warpEpoch)))
         race("read", cell.reader, cell.readWhere);
-      if (clashes(cell.readEpoch, cell.readWarpEpoch, cell.reader))
+      if (clashes(cell.readEpoch, cell.readWarpEpoch, cell.reader,
+                  cell.readTime))
         race("read", cell.reader, cell.readWhere);
+      if (now->ordered)
+        cell.writeTime = lane.clock[lane.number];
       cell.writeEpoch = epoch;
       cell.writeWarpEpoch = warpEpoch;
       cell.writer = lane.number;
@@ -482,6 +595,8 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
     cell.manyWarps = sameEpoch && (cell.manyWarps || !sameWarp);
     cell.manyLanes = sameEpoch && sameWarp && cell.readWarpEpoch == warpEpoch &&
                      (cell.manyLanes || cell.reader != lane.number);
+    if (now->ordered)
+      cell.readTime = lane.clock[lane.number];
     cell.readEpoch = epoch;
     cell.readWarpEpoch = warpEpoch;
     cell.reader = lane.number;
@@ -492,10 +607,6 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
 //===----------------------------------------------------------------------===//
 // What kernels call
 //===----------------------------------------------------------------------===//
-
-static Lane &laneOf(shardrt_emulated_thread *thread) {
-  return *static_cast<Lane *>(thread->owner);
-}
 
 /// The thread's lane, about to meet the lanes of `mask`; what the meeting takes
 /// from it is still to be said.

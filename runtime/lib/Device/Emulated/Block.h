@@ -4,6 +4,11 @@
 // next where several can: round robin (each runs to its next meeting), run
 // ahead (a warp runs on until it waits for the block), or random.
 //
+// Who has heard of what another did is known by epochs (barriers of the block
+// and of a warp), and in kernels with mbarriers by clocks: a number a lane of
+// how far others were when it last heard from them. Copies and products that
+// nobody waits for have clocks too, of their mbarrier and of their warpgroup.
+//
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_DEVICE_EMULATED_BLOCK_H
 #define SHARDRT_DEVICE_EMULATED_BLOCK_H
@@ -11,6 +16,7 @@
 #include "Device/Emulated/Fiber.h"
 #include "shardrt/Emulated.h"
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +35,13 @@ public:
   std::map<uintptr_t, int64_t> ranges;
 };
 
+/// Threads that carry out a product of matrices together.
+inline constexpr int32_t groupSize = 128;
+/// What bulk copies and products take of shared memory at once.
+inline constexpr int32_t pieceBytes = 16;
+/// mbarriers that a block may have.
+inline constexpr int32_t mostTransfers = 64;
+
 enum class Schedule { RoundRobin, RunAhead, Random };
 
 class BlockRunner;
@@ -42,11 +55,35 @@ struct Copy {
   bool checked = false;
 };
 
+/// A bulk copy from device to shared memory that is on its way: pieces of a
+/// box, at most 16 bytes each, of which `bytes` at `from` come from device
+/// memory and go `skip` behind `to`; the others are zeros.
+struct BulkCopy {
+  struct Piece {
+    int32_t to = 0; ///< offset in shared memory
+    int32_t skip = 0, bytes = 0;
+    const char *from = nullptr;
+  };
+  std::vector<Piece> pieces;
+  int64_t bytes = 0;
+  bool checked = false;
+};
+
+/// How far others were, by lane, mbarrier and warpgroup.
+using Clock = std::vector<uint32_t>;
+
+/// A lane's part of what a product of warpgroups adds up.
+struct Sums {
+  std::vector<float> values;
+  int64_t product = 0; ///< that makes it: its number in the warpgroup
+  bool overwritten = false;
+};
+
 /// One CUDA thread.
 struct Lane {
-  enum class State { Ready, AtBarrier, AtWarp, Done };
-  /// What lanes of a warp meet for.
-  enum class Meeting { Barrier, Shuffle, LoadMatrix, Multiply };
+  enum class State { Ready, AtBarrier, AtWarp, AtTransfer, Done };
+  /// What lanes of a warp meet for; the last is for four warps.
+  enum class Meeting { Barrier, Shuffle, LoadMatrix, Multiply, Product };
 
   shardrt_emulated_thread thread = {};
   BlockRunner *runner = nullptr;
@@ -65,6 +102,16 @@ struct Lane {
   int32_t *out = nullptr;
   std::vector<Copy> copies; ///< not waited for yet, in their order
   int64_t groups = 0;       ///< of copies, closed
+
+  // Of kernels with mbarriers and products of warpgroups.
+  Clock clock;
+  uint32_t asyncFence = 0; ///< its own time at its last fence.proxy.async
+  int64_t transfer = 0;    ///< offset of the mbarrier that it waits at
+  int32_t parity = 0;
+  int64_t left = 0, right = 0, sums = 0; ///< what a product is given
+  std::vector<Sums> accumulators;        ///< by handle - 1
+  int64_t productGroups = 0;             ///< closed
+  bool fenced = false; ///< wgmma.fence since it last waited for products
 };
 
 class BlockRunner {
@@ -78,6 +125,8 @@ public:
     int32_t threads = 0;
     int64_t sharedBytes = 0;
     bool meets = false;
+    bool ordered = false; ///< has mbarriers
+    int64_t argumentBytes = 0;
   };
   /// Runs all blocks of a launch. False with `error`.
   bool run(const Launch &launch, const Allocations &allocations);
@@ -96,6 +145,18 @@ public:
   void copy(Lane &lane, const Copy &copy, void *from, const char *where);
   /// Lets the copies of all but the last `groups` groups arrive.
   void waitForCopies(Lane &lane, int32_t groups);
+  // mbarriers and bulk copies (Transfers.cpp).
+  void initTransfer(Lane &lane, char *at, int32_t count, const char *where);
+  /// Expects `bytes` more, then arrives.
+  void arrive(Lane &lane, char *at, int64_t bytes, const char *where);
+  void waitForTransfer(Lane &lane, char *at, int32_t parity, const char *where);
+  void bulkCopy(Lane &lane, char *to, const int64_t *map, char *barrier,
+                const int32_t *at, int32_t rank, bool check, const char *where);
+  void asyncFence(Lane &lane);
+  // Products of warpgroups (Products.cpp).
+  void waitForProducts(Lane &lane, int64_t groups);
+  float sumOf(Lane &lane, int64_t handle, int32_t index, const char *where);
+
   void runKernel(Lane &lane);
   /// Records the first error and ends the lane; does not return to the kernel.
   void fail(Lane &lane, const std::string &text);
@@ -111,6 +172,35 @@ private:
         false; ///< by several lanes of `reader`'s warp since they met
     const char *writeWhere = nullptr, *readWhere = nullptr;
     int32_t copies = 0; ///< on their way to it, begun by `writer`
+    uint32_t writeTime = 0, readTime = 0; ///< by the clock of writer, reader
+    int32_t products = 0;                 ///< that still read it
+    bool isTransfer = false;              ///< of an mbarrier
+  };
+  /// An mbarrier.
+  struct Transfer {
+    int32_t slot = 0; ///< in clocks, behind the lanes
+    int32_t count = 0, pending = 0;
+    int64_t bytes = 0; ///< expected, and not yet come
+    uint32_t phase = 0;
+    Clock soFar, done; ///< what waiters will hear of this phase, and the last
+    std::vector<BulkCopy> copies;
+    int32_t maker = 0;
+    uint32_t made = 0;
+  };
+  /// A product of a warpgroup that has not been carried out yet.
+  struct Product {
+    int64_t number = 0, group = 0;
+    int64_t left = 0, right = 0; ///< descriptors
+    int32_t config = 0;
+    const char *where = nullptr;
+    std::vector<int64_t> from, to; ///< handles, by lane
+    std::vector<int32_t> reads;    ///< offsets of 16 bytes each
+    bool checked = false;
+  };
+  struct Warpgroup {
+    int64_t begun = 0;
+    std::vector<int64_t> ends;    ///< the last product of each group
+    std::deque<Product> products; ///< not done
   };
   void prepare(int32_t threads, int64_t sharedBytes);
   bool runPlain(int32_t block);
@@ -120,6 +210,20 @@ private:
   bool tryWarp(Lane &lane);
   bool carryOut(Lane &lane, int32_t first, int32_t size);
   bool tryBarrier();
+  Transfer &transferAt(Lane &lane, char *at, const char *verb,
+                       const char *where);
+  void turnPhase(Transfer &transfer);
+  /// Lets copies arrive whose phase waits for nothing else; true if any did.
+  bool land();
+  void beginProduct(int32_t first);
+  void carryOut(int32_t number, const Product &product);
+  /// Whether what lanes [first, first + count) know covers `time` of `who`.
+  bool haveHeard(int32_t first, int32_t count, int32_t who,
+                 uint32_t time) const;
+  void hear(Clock &clock, const Clock &other) const;
+  int32_t slotOfGroup(int32_t group) const;
+  /// What a race is called whose other side is `who` of clocks.
+  std::string describeOther(int32_t who) const;
   std::string describe(const Lane &lane) const;
   std::string describeStuck() const;
   uint64_t next();
@@ -132,10 +236,24 @@ private:
   std::vector<Cell> cells;
   uint32_t epoch = 1;
   std::vector<uint32_t> warpEpochs;
+  std::map<int64_t, Transfer> transfers; ///< by offset in shared memory
+  std::vector<Warpgroup> warpgroups;
+  /// When a product last read 16 bytes, by the clock of each warpgroup.
+  std::vector<std::vector<uint32_t>> productReads;
   Context scheduler;                      ///< where lanes return to
   uintptr_t knownBegin = 0, knownEnd = 0; ///< the allocation met last
   bool failed = false;
 };
+
+inline Lane &laneOf(shardrt_emulated_thread *thread) {
+  return *static_cast<Lane *>(thread->owner);
+}
+/// " at model.py:3", or nothing.
+inline std::string lineOf(const char *where) {
+  return where ? std::string(" at ") + where : std::string();
+}
+/// A 16-bit float, bf16 or f16, as a wider one.
+float widened(uint16_t bits, bool isBF16);
 
 } // namespace shardrt
 

@@ -16,7 +16,7 @@ using namespace shardrt;
 void BlockRunner::copy(Lane &lane, const Copy &copy, void *from,
                        const char *where) {
   Copy begun = copy;
-  auto line = where ? std::string(" at ") + where : std::string();
+  std::string line = lineOf(where);
   auto isAligned = [&](const void *address) {
     return reinterpret_cast<uintptr_t>(address) % copy.bytes == 0;
   };
@@ -57,13 +57,11 @@ void BlockRunner::waitForCopies(Lane &lane, int32_t groups) {
       cell.writeEpoch = epoch;
       cell.writeWarpEpoch = warpEpochs[lane.number / 32];
       cell.writer = lane.number;
+      if (now->ordered)
+        cell.writeTime = lane.clock[lane.number];
     }
   }
   lane.copies.erase(lane.copies.begin(), end);
-}
-
-static Lane &laneOf(shardrt_emulated_thread *thread) {
-  return *static_cast<Lane *>(thread->owner);
 }
 
 extern "C" {

@@ -2,6 +2,7 @@
 
 #include "Device/Emulated/EmulatedDevice.h"
 #include "Device/Cpu/Copy.h"
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,8 @@
 using namespace shardrt;
 
 static constexpr int64_t alignment = 256;
+/// Few, so that small programs give blocks several tiles, and not all as many.
+static constexpr int32_t multiprocessors = 3;
 
 static void *toDevice(void *host) {
   auto bits = static_cast<int64_t>(reinterpret_cast<uintptr_t>(host));
@@ -85,13 +88,18 @@ bool EmulatedDevice::fill(const BoxCopy &box, void *dst, const void *element,
 }
 
 bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
-                            const int64_t *arguments, int64_t) {
+                            const int64_t *arguments, int64_t count) {
+  if (!code.functions[kernel])
+    return fail(SHARDRT_ARTIFACT,
+                code.describe(kernel) + " is for GPUs that are not emulated");
   BlockRunner::Launch launch;
   launch.kernel = code.functions[kernel];
   launch.arguments = arguments;
   launch.threads = static_cast<int32_t>(code.kernels[kernel].threads);
   launch.sharedBytes = code.traits[2 * kernel];
   launch.meets = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_MEETS;
+  launch.ordered = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_ORDERED;
+  launch.argumentBytes = count * 8;
   for (int i = 0; i < 3; ++i) {
     // What a GPU takes.
     int64_t limit = i == 0 ? INT_MAX : 65535;
@@ -101,6 +109,8 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                                      " blocks, at most " +
                                      std::to_string(limit) + " are possible");
     launch.grid[i] = static_cast<int32_t>(grid[i]);
+    if (i == 0 && (code.kernels[kernel].flags & DeviceCode::Persistent))
+      launch.grid[i] = std::min(launch.grid[i], multiprocessors);
   }
   if (runner.run(launch, allocations))
     return true;

@@ -23,6 +23,7 @@ public:
   bool download(void *host, const void *device, int64_t bytes) override;
   bool launch(int64_t kernel, const int64_t (&grid)[3],
               const int64_t *arguments, int64_t count) override;
+  bool has(int64_t kernel) override { return code.functions[kernel]; }
   bool finish() override { return true; }
   // Work is done when its call returns, so that marks are always reached.
   bool enter() override { return true; }

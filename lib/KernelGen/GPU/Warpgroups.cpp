@@ -1,0 +1,529 @@
+//===- Warpgroups.cpp - Products of 16-bit floats on sm_90a ---------------===//
+//
+// Three warpgroups. One thread of the first brings tiles through a ring of
+// stages: it waits until a stage is empty, says how many bytes will come, and
+// lets bulk copies bring boxes of both operands; what lies past an edge is
+// zeros. The other two have half of a tile's rows each: they wait until a stage
+// is full, multiply it (wgmma reads both operands from shared memory), and say
+// that it is empty when the product behind has begun. Blocks stay, and take
+// tile after tile in an order that uses what the second cache holds: down eight
+// rows of tiles, then to the next column.
+//
+// Tiles stand in memory as bulk copies leave them: rows of 128 bytes, eight of
+// which are a block whose 16-byte pieces are swapped by the row. A row is of
+// neighbours of the depth, or, where lines run, of 64 lines; the product is
+// told which.
+//
+//===----------------------------------------------------------------------===//
+#include "Product.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/KernelGen/GPU.h"
+#include "shardrt/TensorMap.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// Threads that multiply together, and groups of these that do.
+static constexpr int64_t kGroup = 128, kConsumers = 2;
+/// Bytes of a row, and of eight: what pieces are swapped in.
+static constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
+/// Depth of one product.
+static constexpr int64_t kStep = 16;
+/// Rows of tiles that are gone down before the next column.
+static constexpr int64_t kDown = 8;
+/// Below this in any direction tiles would be mostly zeros.
+static constexpr int64_t kLeast = 64;
+/// Tiles that keep a GPU busy: with so many, large ones pay.
+static constexpr int64_t kManyTiles = 132;
+/// Registers of a thread that brings, and of one that multiplies.
+static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
+
+//===----------------------------------------------------------------------===//
+// Operands that bulk copies can bring
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An operand as a tensor of few dims: how the memref's dims, from slowest to
+/// fastest, make one each.
+struct Box {
+  SmallVector<SmallVector<int64_t>> dims; ///< fastest first
+  SmallVector<unsigned> batch; ///< dims of the op beyond the first two
+};
+} // namespace
+
+/// The dims of `type` that `loops` run over, which must follow one another in
+/// memory; nothing where they do not.
+static std::optional<SmallVector<int64_t>> mergeDims(MemRefType type,
+                                                     AffineMap map,
+                                                     ArrayRef<int64_t> sizes,
+                                                     ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> strides, merged;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  for (unsigned loop : loops) {
+    if (sizes[loop] == 1)
+      continue;
+    int64_t found = -1;
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          dim && dim.getPosition() == loop)
+        found = i;
+    if (found < 0 || ShapedType::isDynamic(strides[found]))
+      return std::nullopt;
+    if (!merged.empty() &&
+        (ShapedType::isDynamic(type.getDimSize(found)) ||
+         strides[merged.back()] != strides[found] * type.getDimSize(found)))
+      return std::nullopt;
+    merged.push_back(found);
+  }
+  if (merged.empty())
+    return std::nullopt;
+  return merged;
+}
+
+static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
+                                const Factor &factor) {
+  // Aligned, and moved as they are.
+  if (factor.run * 16 != kStep * 8)
+    return std::nullopt;
+  auto type = cast<MemRefType>(factor.operand->get().getType());
+  AffineMap map = op.getMatchingIndexingMap(factor.operand);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return std::nullopt;
+  Box box;
+  ArrayRef<unsigned> fast = factor.lines, slow = product.depth;
+  if (!factor.alongLines)
+    std::swap(fast, slow);
+  for (ArrayRef<unsigned> loops : {fast, slow}) {
+    auto merged = mergeDims(type, map, sizes, loops);
+    if (!merged)
+      return std::nullopt;
+    box.dims.push_back(*merged);
+  }
+  for (unsigned loop : product.batch) {
+    if (sizes[loop] == 1 || !map.isFunctionOfDim(loop))
+      continue;
+    auto merged = mergeDims(type, map, sizes, loop);
+    if (!merged)
+      return std::nullopt;
+    box.dims.push_back(*merged);
+    box.batch.push_back(loop);
+  }
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  if (strides[box.dims.front().back()] != 1 ||
+      box.dims.size() > SHARDRT_MAP_DIMS)
+    return std::nullopt;
+  for (ArrayRef<int64_t> dims : ArrayRef(box.dims).drop_front())
+    if (strides[dims.back()] * 2 % 16 != 0 || strides[dims.back()] <= 0)
+      return std::nullopt;
+  return box;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+class WarpgroupKernel : public ProductKernel {
+public:
+  WarpgroupKernel(const ProductKernel &prepared, Tiling tiling, Box left,
+                  Box right)
+      : ProductKernel(prepared.b, prepared.op, prepared.product, tiling,
+                      TileLayout::Swizzled),
+        leftBox(std::move(left)), rightBox(std::move(right)) {
+    prepareLike(prepared);
+  }
+  void emit();
+
+private:
+  int64_t bytesOf(const Factor &factor) const {
+    return linesOf(factor) * tiling.depth * elementBytes();
+  }
+  int64_t stageBytes() const {
+    return bytesOf(product.left) + bytesOf(product.right);
+  }
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(b, loc, value, 32);
+  }
+  Value asI32(Value value) {
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+  }
+  Value isSame(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  }
+  /// Two mbarriers a stage behind all stages: full, and empty.
+  Value barrier(Value stage, bool empty) {
+    int64_t behind = tiling.stages * stageBytes();
+    return at(base, add(mul(stage, 16), index(behind + 8 * empty)));
+  }
+  /// The stage behind, and the parity of its next phase.
+  std::pair<Value, Value> advance(Value stage, Value parity);
+  /// What bulk copies know of `factor`.
+  Value describe(const Factor &factor, const Box &box);
+  /// A loop over the steps of a tile's depth. There is always one: what lies
+  /// past the depth is zeros.
+  scf::ForOp loopOverSteps(ValueRange carried);
+  /// Where step number `step` begins.
+  Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
+  void wait(Value barrier, Value parity);
+  void setRegisters(int64_t count, bool more);
+  /// Calls `body` with row, column and whatever is carried, for each tile.
+  void
+  forEachTile(Value firstTile, Value step, SmallVector<Value> carried,
+              llvm::function_ref<SmallVector<Value>(Value row, Value column,
+                                                    ValueRange carried)>
+                  body);
+  void produce();
+  void bringBoxes(const Factor &factor, const Box &box, Value map, Value line,
+                  Value from, Value tile, Value full);
+  void consume();
+  /// What a product is told of the tile at `tile`.
+  Value descriptor(const Factor &factor, Value tile);
+  SmallVector<Value> exchange(Value sums, Share &share);
+
+  Box leftBox, rightBox;
+  Value leftMap, rightMap;
+  Value group, lane, block, numBlocks; ///< of the thread
+  Value rowTiles, columnTiles, numTiles;
+};
+} // namespace
+
+std::pair<Value, Value> WarpgroupKernel::advance(Value stage, Value parity) {
+  Value next = add(stage, index(1));
+  Value wraps = isSame(next, index(tiling.stages));
+  return {arith::SelectOp::create(b, loc, wraps, index(0), next),
+          arith::SelectOp::create(
+              b, loc, wraps, arith::XOrIOp::create(b, loc, parity, number(1)),
+              parity)};
+}
+
+Value WarpgroupKernel::describe(const Factor &factor, const Box &box) {
+  SmallVector<Attribute> dims;
+  for (ArrayRef<int64_t> group : box.dims)
+    dims.push_back(b.getDenseI64ArrayAttr(group));
+  // A row of 128 bytes; of the other direction all that a tile has, or, where
+  // lines run, of the depth.
+  SmallVector<int64_t> sizes(box.dims.size(), 1);
+  sizes[0] = kRow / elementBytes();
+  sizes[1] = factor.alongLines ? tiling.depth : linesOf(factor);
+  auto cast = UnrealizedConversionCastOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+      factor.operand->get());
+  cast->setAttr(kTensorMapAttrName, b.getArrayAttr(dims));
+  cast->setAttr(kTensorBoxAttrName, b.getDenseI64ArrayAttr(sizes));
+  return cast.getResult(0);
+}
+
+scf::ForOp WarpgroupKernel::loopOverSteps(ValueRange carried) {
+  // ptxas must see that no sums bypass the loop, or it lets no product begin
+  // before the one before is done.
+  Value left = arith::SubIOp::create(b, loc, last, first);
+  Value steps = arith::CeilDivSIOp::create(b, loc, left, index(tiling.depth));
+  steps = arith::MaxSIOp::create(b, loc, steps, index(1));
+  auto loop = scf::ForOp::create(b, loc, index(0), steps, index(1), carried);
+  setUnrolling(loop, 1);
+  return loop;
+}
+
+void WarpgroupKernel::wait(Value barrier, Value parity) {
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  Value done = NVVM::MBarrierTryWaitOp::create(b, loc, b.getI1Type(), barrier,
+                                               parity, Value());
+  Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+  scf::ConditionOp::create(b, loc, arith::XOrIOp::create(b, loc, done, yes),
+                           ValueRange());
+  b.createBlock(&loop.getAfter());
+  scf::YieldOp::create(b, loc);
+}
+
+void WarpgroupKernel::setRegisters(int64_t count, bool more) {
+  NVVM::SetMaxRegisterOp::create(b, loc, count,
+                                 more ? NVVM::SetMaxRegisterAction::increase
+                                      : NVVM::SetMaxRegisterAction::decrease);
+}
+
+void WarpgroupKernel::forEachTile(
+    Value firstTile, Value step, SmallVector<Value> carried,
+    llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, loc, firstTile, numTiles, step, carried);
+  setUnrolling(loop, 1);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value plane = arith::MulIOp::create(b, loc, rowTiles, columnTiles);
+  Value tile = loop.getInductionVar();
+  placePlane(arith::DivUIOp::create(b, loc, tile, plane));
+  tile = arith::RemUIOp::create(b, loc, tile, plane);
+  // Down some rows of tiles, then to the next column.
+  Value band = mul(columnTiles, kDown);
+  Value firstRow = mul(arith::DivUIOp::create(b, loc, tile, band), kDown);
+  Value down = arith::MinUIOp::create(
+      b, loc, arith::SubIOp::create(b, loc, rowTiles, firstRow), index(kDown));
+  Value inBand = arith::RemUIOp::create(b, loc, tile, band);
+  Value row = add(firstRow, arith::RemUIOp::create(b, loc, inBand, down));
+  Value column = arith::DivUIOp::create(b, loc, inBand, down);
+  SmallVector<Value> next =
+      body(mul(row, tiling.rows), mul(column, tiling.columns),
+           loop.getRegionIterArgs());
+  scf::YieldOp::create(b, loc, next);
+}
+
+//===----------------------------------------------------------------------===//
+// Who brings
+//===----------------------------------------------------------------------===//
+
+void WarpgroupKernel::bringBoxes(const Factor &factor, const Box &box,
+                                 Value map, Value line, Value from, Value tile,
+                                 Value full) {
+  int64_t perRow = kRow / elementBytes();
+  int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
+  for (int64_t i = 0; i < boxes; ++i) {
+    SmallVector<Value> begin = {asI32(add(line, index(i * perRow))),
+                                asI32(from)};
+    if (!factor.alongLines)
+      std::swap(begin[0], begin[1]);
+    for (unsigned loop : box.batch)
+      begin.push_back(asI32(emitter.at()[loop]));
+    Value to = at(tile, index(i * tiling.depth * kRow));
+    // A block's own memory is part of its cluster's, at the same address.
+    Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), to);
+    to = LLVM::IntToPtrOp::create(
+        b, loc, LLVM::LLVMPointerType::get(b.getContext(), 7), address);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        b, loc, to, map, begin, full, /*im2colOffsets=*/ValueRange(),
+        /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+        /*predicate=*/Value());
+  }
+}
+
+void WarpgroupKernel::produce() {
+  setRegisters(kFewRegisters, /*more=*/false);
+  auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(alone.thenBlock());
+  // A ring that nobody has used is empty: the phase before the first is over.
+  forEachTile(
+      block, numBlocks, {index(0), number(1)},
+      [&](Value row, Value column, ValueRange carried) {
+        scf::ForOp loop = loopOverSteps(carried);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(loop.getBody());
+        Value stage = loop.getRegionIterArg(0),
+              parity = loop.getRegionIterArg(1);
+        wait(barrier(stage, /*empty=*/true), parity);
+        Value full = barrier(stage, /*empty=*/false);
+        NVVM::MBarrierArriveExpectTxOp::create(
+            b, loc, Type(), full, number(stageBytes()), NVVM::MemScopeKind::CTA,
+            /*relaxed=*/false, /*predicate=*/Value());
+        Value tile = at(base, mul(stage, stageBytes()));
+        Value from = depthOf(loop.getInductionVar());
+        bringBoxes(product.left, leftBox, leftMap, row, from, tile, full);
+        bringBoxes(product.right, rightBox, rightMap, column, from,
+                   at(tile, index(bytesOf(product.left))), full);
+        auto [next, flips] = advance(stage, parity);
+        scf::YieldOp::create(b, loc, ValueRange{next, flips});
+        return llvm::to_vector_of<Value>(loop.getResults());
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Who multiplies
+//===----------------------------------------------------------------------===//
+
+Value WarpgroupKernel::descriptor(const Factor &factor, Value tile) {
+  // Eight rows are 1024 bytes; blocks of 64 lines stand one behind the other.
+  int64_t leading = factor.alongLines ? tiling.depth * kRow : 16;
+  uint64_t bits = uint64_t(1) << 62 | uint64_t(kBlockBytes / 16) << 32 |
+                  uint64_t(leading / 16) << 16;
+  auto constant = [&](uint64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, b.getI64IntegerAttr(static_cast<int64_t>(value)));
+  };
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), tile);
+  address = arith::AndIOp::create(b, loc, address, constant(0x3ffff));
+  address = arith::ShRUIOp::create(b, loc, address, constant(4));
+  return arith::OrIOp::create(b, loc, address, constant(bits));
+}
+
+SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
+  // A lane has two neighbours of one row and two of the eighth below; the lane
+  // beside it has the next two of each. They share out the rows: four each.
+  Value odd = isSame(rem(lane, 2), index(1));
+  Value half = rem(lane, 2);
+  share.rows = {add(mul(rem(div(thread, kWarp), 4), 16),
+                    add(div(lane, 4), mul(half, 8)))};
+  share.rows[0] = add(share.rows[0],
+                      mul(arith::SubIOp::create(b, loc, group, index(1)), 64));
+  share.run = 4;
+  SmallVector<Value> mine;
+  auto element = [&](int64_t i) -> Value {
+    return LLVM::ExtractValueOp::create(b, loc, sums, ArrayRef<int64_t>{i});
+  };
+  for (int64_t j = 0; j < tiling.columns / 8; ++j) {
+    Value own[4], got[2];
+    for (int64_t i = 0; i < 4; ++i)
+      own[i] = element(4 * j + i);
+    for (int64_t i = 0; i < 2; ++i) {
+      Value give = arith::SelectOp::create(b, loc, odd, own[i], own[2 + i]);
+      got[i] = NVVM::ShflOp::create(b, loc, b.getF32Type(), number(-1), give,
+                                    number(1), number(31), NVVM::ShflKind::bfly,
+                                    UnitAttr());
+    }
+    for (int64_t i = 0; i < 2; ++i)
+      mine.push_back(arith::SelectOp::create(b, loc, odd, got[i], own[i]));
+    for (int64_t i = 0; i < 2; ++i)
+      mine.push_back(arith::SelectOp::create(b, loc, odd, own[2 + i], got[i]));
+    for (int64_t i = 0; i < 4; ++i)
+      share.columns.push_back(
+          add(mul(div(rem(lane, 4), 2), 4), index(8 * j + i)));
+  }
+  return mine;
+}
+
+void WarpgroupKernel::consume() {
+  setRegisters(kManyRegisters, /*more=*/true);
+  Type element = b.getF32Type();
+  Type sumType = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(tiling.columns / 2, element));
+  Value half = mul(arith::SubIOp::create(b, loc, group, index(1)), 64 * kRow);
+  bool isBF16 = product.element.isBF16();
+  NVVM::WGMMATypes kind =
+      isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  Value leads = isSame(lane, index(0));
+  auto release = [&](Value stage, Value really = {}) {
+    if (really)
+      really = arith::AndIOp::create(b, loc, leads, really);
+    auto guard = scf::IfOp::create(b, loc, really ? really : leads, false);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(guard.thenBlock());
+    NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier(stage, true),
+                                   Value());
+  };
+  auto stepOf = [&](const Factor &factor, int64_t from) {
+    return factor.alongLines ? from * kRow / 16 : from * elementBytes() / 16;
+  };
+  forEachTile(
+      block, numBlocks, {index(0), number(0)},
+      [&](Value row, Value column, ValueRange carried) -> SmallVector<Value> {
+        Value none = LLVM::ZeroOp::create(b, loc, sumType);
+        scf::ForOp loop =
+            loopOverSteps(ValueRange{carried[0], carried[1], carried[0], none});
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToEnd(loop.getBody());
+          Value stage = loop.getRegionIterArg(0),
+                parity = loop.getRegionIterArg(1),
+                before = loop.getRegionIterArg(2),
+                sums = loop.getRegionIterArg(3);
+          wait(barrier(stage, /*empty=*/false), parity);
+          Value tile = at(base, mul(stage, stageBytes()));
+          Value left = descriptor(product.left, at(tile, half));
+          Value right =
+              descriptor(product.right, at(tile, index(bytesOf(product.left))));
+          NVVM::WgmmaFenceAlignedOp::create(b, loc);
+          for (int64_t from = 0; from < tiling.depth; from += kStep) {
+            auto moved = [&](const Factor &factor, Value begin) -> Value {
+              Value by = arith::ConstantOp::create(
+                  b, loc, b.getI64IntegerAttr(stepOf(factor, from)));
+              return arith::AddIOp::create(b, loc, begin, by);
+            };
+            sums = NVVM::WgmmaMmaAsyncOp::create(
+                b, loc, sumType, sums, moved(product.left, left),
+                moved(product.right, right),
+                NVVM::MMAShapeAttr::get(b.getContext(), 64, tiling.columns,
+                                        kStep),
+                kind, kind, NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+                NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+                product.left.alongLines ? NVVM::MMALayout::col
+                                        : NVVM::MMALayout::row,
+                product.right.alongLines ? NVVM::MMALayout::row
+                                         : NVVM::MMALayout::col,
+                NVVM::MMAIntOverflowAttr());
+          }
+          NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+          // All but this one are done: the stage before is free.
+          NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
+          release(before, less(index(0), loop.getInductionVar()));
+          auto [next, flips] = advance(stage, parity);
+          scf::YieldOp::create(b, loc, ValueRange{next, flips, stage, sums});
+        }
+        NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 0);
+        release(loop.getResult(2));
+        Share own;
+        SmallVector<Value> mine = exchange(loop.getResult(3), own);
+        store(own, mine, row, column);
+        return {loop.getResult(0), loop.getResult(1)};
+      });
+}
+
+void WarpgroupKernel::emit() {
+  OpBuilder::InsertionGuard behind(b);
+  rowTiles = tiles(tiling.rows, rows);
+  columnTiles = tiles(tiling.columns, columns);
+  numTiles = gpukernels::product(b, loc,
+                                 {rowTiles, columnTiles, batch, index(splits)});
+  gpu::LaunchOp launch = begin(numTiles, tiling.stages * (stageBytes() + 16));
+  launch->setAttr(kOfGpuAttrName, b.getStringAttr("sm_90a"));
+  launch->setAttr(kPersistentAttrName, b.getUnitAttr());
+  block = launch.getBlockIds().x;
+  numBlocks = launch.getGridSize().x;
+  group = div(thread, kGroup);
+  lane = rem(thread, kWarp);
+  leftMap = describe(product.left, leftBox);
+  rightMap = describe(product.right, rightBox);
+  {
+    auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(alone.thenBlock());
+    // A warp of those that multiply arrives once.
+    for (int64_t stage = 0; stage < tiling.stages; ++stage)
+      for (bool empty : {false, true})
+        NVVM::MBarrierInitOp::create(
+            b, loc, barrier(index(stage), empty),
+            number(empty ? kConsumers * kGroup / kWarp : 1), Value());
+    NVVM::FenceMbarrierInitOp::create(b, loc);
+  }
+  gpu::BarrierOp::create(b, loc);
+  auto roles =
+      scf::IfOp::create(b, loc, isSame(group, index(0)), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(roles.thenBlock());
+  produce();
+  b.setInsertionPointToStart(roles.elseBlock());
+  consume();
+}
+
+bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
+  const Product &product = prepared.product;
+  if (product.rows < kLeast || product.columns < kLeast ||
+      product.depths < kLeast)
+    return false;
+  linalg::GenericOp op = prepared.op;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (llvm::any_of(product.depth, [&](unsigned dim) {
+        return ShapedType::isDynamic(sizes[dim]);
+      }))
+    return false;
+  std::optional<Box> left = boxOf(op, product, product.left);
+  std::optional<Box> right = boxOf(op, product, product.right);
+  if (!left || !right)
+    return false;
+  Tiling tiling{128, 128, 64, 6, (1 + kConsumers) * kGroup};
+  if (llvm::divideCeil(product.rows, 128) *
+              llvm::divideCeil(product.columns, 256) >=
+          llvm::divideCeil(kManyTiles, product.batches) &&
+      product.columns >= 256) {
+    tiling.columns = 256;
+    tiling.stages = 4;
+  }
+  WarpgroupKernel(prepared, tiling, std::move(*left), std::move(*right)).emit();
+  return true;
+}

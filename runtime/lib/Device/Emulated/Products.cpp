@@ -1,0 +1,263 @@
+//===- Products.cpp - Products of matrices by four warps ------------------===//
+//
+// wgmma reads shared memory, and writes its sums, at any time until its group
+// has been waited for; here it does all of it at the last. Until then what it
+// reads must not be written, and its sums must not be looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Emulated/Block.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace shardrt;
+
+namespace {
+/// A matrix in shared memory, as a descriptor gives it: rows of 128 bytes,
+/// eight of them a block, pieces of 16 bytes swapped by the row.
+struct Matrix {
+  int64_t start = 0, leading = 0, stride = 0;
+  bool alongLines = false;
+
+  Matrix(int64_t bits, bool alongLines) : alongLines(alongLines) {
+    start = (bits & 0x3fff) << 4;
+    leading = (bits >> 16 & 0x3fff) << 4;
+    stride = (bits >> 32 & 0x3fff) << 4;
+  }
+  /// Where element (`line`, `depth`) stands, from address 0 on; 18 bits.
+  int64_t at(int64_t line, int64_t depth) const {
+    int64_t place =
+        alongLines ? start + line / 64 * leading + depth / 8 * stride +
+                         depth % 8 * 128 + line % 64 * 2
+                   : start + line / 8 * stride + line % 8 * 128 + depth * 2;
+    return place ^ (place >> 7 & 7) << 4;
+  }
+};
+} // namespace
+
+static int32_t columnsOf(int32_t config) {
+  return config & SHARDRT_PRODUCT_COLUMNS;
+}
+
+/// The offset in shared memory of address `place` of 18 bits, as descriptors
+/// hold it.
+static int64_t offsetOf(const char *shared, int64_t place) {
+  auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(shared));
+  return (place - base) & 0x3ffff;
+}
+
+void BlockRunner::beginProduct(int32_t first) {
+  Lane &lane = *lanes[first];
+  auto refuse = [&](Lane &who, const std::string &why) {
+    fail(who, "product of warpgroup " + std::to_string(first / groupSize) +
+                  lineOf(lane.where) + ": " + why);
+  };
+  for (int32_t i = 1; i < groupSize; ++i) {
+    Lane &other = *lanes[first + i];
+    if (other.left != lane.left || other.right != lane.right ||
+        other.kind != lane.kind || other.productGroups != lane.productGroups)
+      refuse(other, describe(lane) + " and " + describe(other) +
+                        " give it different matrices");
+  }
+  Warpgroup &group = warpgroups[first / groupSize];
+  Product product;
+  product.number = ++group.begun;
+  product.group = lane.productGroups;
+  group.ends.resize(product.group + 1,
+                    group.ends.empty() ? 0 : group.ends.back());
+  group.ends[product.group] = product.number;
+  product.left = lane.left;
+  product.right = lane.right;
+  product.config = lane.kind;
+  product.where = lane.where;
+  product.checked = lane.kind & SHARDRT_PRODUCT_CHECK;
+  int32_t columns = columnsOf(lane.kind);
+  for (int64_t descriptor : {lane.left, lane.right})
+    if (static_cast<uint64_t>(descriptor) >> 62 != 1 ||
+        (descriptor >> 49 & 7) != 0)
+      refuse(lane, "a descriptor is not of rows of 128 swizzled bytes");
+  for (int32_t i = 0; i < groupSize; ++i) {
+    Lane &one = *lanes[first + i];
+    if (one.sums == 0 && !one.fenced)
+      refuse(one, describe(one) + " begins sums without wgmma.fence before");
+    if (one.sums < 0 ||
+        one.sums > static_cast<int64_t>(one.accumulators.size()))
+      refuse(one, "its sums are none of the thread's");
+    Sums next;
+    next.product = product.number;
+    if (one.sums > 0) {
+      Sums &before = one.accumulators[one.sums - 1];
+      if (before.overwritten)
+        refuse(one, describe(one) + " adds to sums that another product has "
+                                    "overwritten");
+      before.overwritten = true;
+    }
+    one.accumulators.push_back(std::move(next));
+    one.result = static_cast<int64_t>(one.accumulators.size());
+    product.from.push_back(one.sums);
+    product.to.push_back(one.result);
+  }
+  // What it reads.
+  std::vector<int32_t> &reads = product.reads;
+  auto note = [&](const Matrix &matrix, int64_t lines) {
+    int64_t lineStep = matrix.alongLines ? 8 : 1,
+            depthStep = matrix.alongLines ? 1 : 8;
+    for (int64_t line = 0; line < lines; line += lineStep)
+      for (int64_t depth = 0; depth < 16; depth += depthStep) {
+        int64_t offset = offsetOf(lane.thread.shared, matrix.at(line, depth));
+        if (offset + pieceBytes > now->sharedBytes)
+          refuse(lane, "it reads " + std::to_string(offset) + " of " +
+                           std::to_string(now->sharedBytes) +
+                           " bytes of shared memory");
+        reads.push_back(static_cast<int32_t>(offset));
+      }
+  };
+  note(Matrix(lane.left, lane.kind & SHARDRT_PRODUCT_LEFT_LINES), 64);
+  note(Matrix(lane.right, lane.kind & SHARDRT_PRODUCT_RIGHT_LINES), columns);
+  if (product.checked) {
+    int32_t known = -1;
+    uint32_t knownTime = 0;
+    for (int32_t at : reads)
+      for (int32_t i = at; i < at + pieceBytes; ++i) {
+        Cell &cell = cells[i];
+        auto race = [&](const std::string &why) {
+          refuse(lane, "race on shared memory: byte " + std::to_string(i) +
+                           " is read, and written by " +
+                           describeOther(cell.writer) +
+                           lineOf(cell.writeWhere) + " " + why);
+        };
+        if (cell.copies > 0)
+          race("at some time to come");
+        ++cell.products;
+        if (cell.writer == known && cell.writeTime == knownTime)
+          continue;
+        known = cell.writer;
+        knownTime = cell.writeTime;
+        if (!haveHeard(first, groupSize, known, knownTime))
+          race("without a barrier between");
+        if (known < live && knownTime > 0 &&
+            lanes[known]->asyncFence < knownTime)
+          race("without fence.proxy.async between");
+      }
+  }
+  group.products.push_back(std::move(product));
+}
+
+void BlockRunner::carryOut(int32_t number, const Product &product) {
+  bool isBF16 = product.config & SHARDRT_PRODUCT_BF16;
+  int32_t columns = columnsOf(product.config), first = number * groupSize;
+  const char *base = lanes[first]->thread.shared;
+  auto read = [&](const Matrix &matrix, int64_t lines) {
+    std::vector<float> values(lines * 16);
+    for (int64_t line = 0; line < lines; ++line)
+      for (int64_t depth = 0; depth < 16; ++depth) {
+        uint16_t bits;
+        std::memcpy(&bits, base + offsetOf(base, matrix.at(line, depth)), 2);
+        values[line * 16 + depth] = widened(bits, isBF16);
+      }
+    return values;
+  };
+  std::vector<float> left = read(
+      Matrix(product.left, product.config & SHARDRT_PRODUCT_LEFT_LINES), 64);
+  std::vector<float> right =
+      read(Matrix(product.right, product.config & SHARDRT_PRODUCT_RIGHT_LINES),
+           columns);
+  // A warp has 16 rows, a lane of it two of these, and two columns of eight.
+  for (int32_t i = 0; i < groupSize; ++i) {
+    Lane &lane = *lanes[first + i];
+    Sums &sums = lane.accumulators[product.to[i] - 1];
+    if (product.from[i] > 0)
+      sums.values = std::move(lane.accumulators[product.from[i] - 1].values);
+    sums.values.resize(columns / 2);
+    for (int32_t e = 0; e < columns / 2; ++e) {
+      int32_t row = i / 32 * 16 + i % 32 / 4 + e / 2 % 2 * 8;
+      int32_t column = e / 4 * 8 + i % 4 * 2 + e % 2;
+      float sum = sums.values[e];
+      for (int32_t k = 0; k < 16; ++k)
+        sum += left[row * 16 + k] * right[column * 16 + k];
+      sums.values[e] = sum;
+    }
+  }
+  for (int32_t at : product.reads)
+    if (product.checked) {
+      for (int32_t i = at; i < at + pieceBytes; ++i)
+        --cells[i].products;
+      productReads[number][at / pieceBytes] =
+          static_cast<uint32_t>(product.number);
+    }
+}
+
+void BlockRunner::waitForProducts(Lane &lane, int64_t groups) {
+  int32_t number = lane.number / groupSize;
+  Warpgroup &group = warpgroups[number];
+  int64_t complete = lane.productGroups - groups;
+  while (!group.products.empty() && group.products.front().group < complete) {
+    carryOut(number, group.products.front());
+    group.products.pop_front();
+  }
+  if (complete > 0 && !group.ends.empty())
+    lane.clock[slotOfGroup(number)] = static_cast<uint32_t>(
+        group.ends[std::min<size_t>(complete, group.ends.size()) - 1]);
+  lane.fenced = false;
+}
+
+float BlockRunner::sumOf(Lane &lane, int64_t handle, int32_t index,
+                         const char *where) {
+  if (handle == 0)
+    return 0;
+  if (handle < 0 || handle > static_cast<int64_t>(lane.accumulators.size()))
+    fail(lane,
+         describe(lane) + " looks at sums that nobody made" + lineOf(where));
+  Sums &sums = lane.accumulators[handle - 1];
+  if (sums.overwritten)
+    fail(lane, describe(lane) +
+                   " looks at sums that a product has overwritten" +
+                   lineOf(where));
+  if (lane.clock[slotOfGroup(lane.number / groupSize)] <
+          static_cast<uint32_t>(sums.product) ||
+      sums.values.empty())
+    fail(lane, describe(lane) +
+                   " looks at sums of a product that it has not "
+                   "waited for" +
+                   lineOf(where));
+  return sums.values[index];
+}
+
+extern "C" {
+
+int64_t shardrt_emulated_product(shardrt_emulated_thread *thread, int64_t left,
+                                 int64_t right, int64_t sums, int32_t config,
+                                 int32_t place, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.meeting = Lane::Meeting::Product;
+  lane.mask = ~0u;
+  lane.place = place;
+  lane.where = where;
+  lane.left = left;
+  lane.right = right;
+  lane.sums = sums;
+  lane.kind = config;
+  return lane.runner->meetWarp(lane);
+}
+
+void shardrt_emulated_product_fence(shardrt_emulated_thread *thread) {
+  laneOf(thread).fenced = true;
+}
+
+void shardrt_emulated_product_commit(shardrt_emulated_thread *thread) {
+  ++laneOf(thread).productGroups;
+}
+
+void shardrt_emulated_product_wait(shardrt_emulated_thread *thread,
+                                   int64_t groups) {
+  Lane &lane = laneOf(thread);
+  lane.runner->waitForProducts(lane, groups);
+}
+
+float shardrt_emulated_sum(shardrt_emulated_thread *thread, int64_t sums,
+                           int32_t index, const char *where) {
+  Lane &lane = laneOf(thread);
+  return lane.runner->sumOf(lane, sums, index, where);
+}
+
+} // extern "C"

@@ -1,0 +1,27 @@
+//===- TensorMap.h - Tensors that bulk copies know --------------*- C++ -*-===//
+#ifndef SHARDRT_DEVICE_TENSORMAP_H
+#define SHARDRT_DEVICE_TENSORMAP_H
+
+#include "shardrt/TensorMap.h"
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace shardrt {
+
+/// The words of shardrt/TensorMap.h, taken apart.
+struct TensorMap {
+  uint64_t address = 0;
+  int32_t dims = 0, element = 0;
+  int64_t elementBytes = 0;
+  std::array<int64_t, SHARDRT_MAP_DIMS> sizes = {}, box = {};
+  std::array<int64_t, SHARDRT_MAP_DIMS> strides = {}; ///< of all dims, in bytes
+
+  explicit TensorMap(const int64_t *words);
+  /// What a GPU would refuse of it; empty where it takes it.
+  std::string check() const;
+};
+
+} // namespace shardrt
+
+#endif // SHARDRT_DEVICE_TENSORMAP_H
