@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -29,6 +30,12 @@ using namespace shardc::spmd;
 static constexpr double kMaxGrowth = 1.25;
 /// More parts than these are not worth their tables: all of the hull arrives.
 static constexpr size_t kMaxParts = 64;
+
+/// The part of what ranks own from which on others' elements are a block of theirs, no margin.
+static constexpr double kLargePart = 0.5;
+
+/// What all blocks together may hold on a rank to be worth one meeting all the same.
+static constexpr double kSmallBytes = 16 << 10;
 
 /// One table a dim.
 using Tables = std::vector<std::vector<Interval>>;
@@ -161,6 +168,33 @@ static Exchange ownedOnly(Exchange exchange) {
   return exchange;
 }
 
+/// True if `exchange` brings a large part of a block, and nothing of the own one: a
+/// turn of a ring. With another it has nothing in common but the memory of both.
+static bool isBlockOfOthers(const Exchange &exchange) {
+  int64_t ranks = 1;
+  for (int64_t size : exchange.meshShape)
+    ranks *= size;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    if (llvm::all_of(exchange.dims, [&](const DimExchange &dim) {
+          int64_t at = coordinateAlong(exchange.meshShape, dim.axes, rank);
+          return !intersect(dim.owned[at], dim.needed[at]).empty();
+        }))
+      return false;
+  return needed(exchange) >= kLargePart * needed(ownedOnly(exchange));
+}
+
+/// Bytes of the result of `exchange`, which is of what `op` is of, on a rank; the mean.
+static double bytesOfRank(HaloExchangeOp op, const Exchange &exchange) {
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  double bytes = elementBytes(type.getElementType());
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (!findDim(exchange, dim) && !ShapedType::isDynamic(size))
+      bytes *= double(size);
+  for (int64_t size : exchange.meshShape)
+    bytes /= double(size);
+  return bytes * needed(exchange);
+}
+
 /// Whether the constant outside matters to `exchange`.
 static bool readsFill(const Exchange &exchange) {
   return llvm::any_of(exchange.dims, [&](const DimExchange &dim) {
@@ -252,6 +286,8 @@ static bool join(Group &group, HaloExchangeOp op) {
   std::optional<Exchange> united = unite(hull, exchange);
   // A dim that one pads with a constant and another with itself.
   if (!united || (readsFill(*united) && !fill))
+    return false;
+  if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) && bytesOfRank(op, *united) > kSmallBytes)
     return false;
   // Nothing travels that none of them needs, but all of the hull takes memory.
   if (needed(*united) > needed(hull) + needed(exchange))
