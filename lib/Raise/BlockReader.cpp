@@ -2,6 +2,7 @@
 #include "BlockReader.h"
 #include "Match.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace shardc;
@@ -507,6 +508,8 @@ PolyId BlockReader::readContraction(Operation *op, const Layout &layout) {
     rhs[dim] = layout[next++];
   SmallVector<unsigned> summed;
   DimSet taken = 0;
+  // Others use the same numbers where they do not read what has them.
+  std::vector<int64_t> outerSizes = sizes;
   for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions())) {
     int64_t size = typeOf(dot.getLhs()).getDimSize(l);
     if (size == 1)
@@ -523,6 +526,7 @@ PolyId BlockReader::readContraction(Operation *op, const Layout &layout) {
   product = algebra.multiply(product, read(dot.getRhs(), rhs));
   for (unsigned dim : summed)
     product = algebra.sumOver(dim, double(sizes[dim]), product);
+  sizes = std::move(outerSizes);
   return product;
 }
 
@@ -542,6 +546,7 @@ PolyId BlockReader::readReduction(Operation *op, const Layout &layout) {
   SmallVector<unsigned> gone;
   size_t next = 0;
   DimSet taken = 0;
+  std::vector<int64_t> outerSizes = sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (!llvm::is_contained(reduce.getDimensions(), dim)) {
       inner[dim] = layout[next++];
@@ -560,55 +565,31 @@ PolyId BlockReader::readReduction(Operation *op, const Layout &layout) {
   PolyId result = read(input, inner);
   for (unsigned dim : gone)
     result = isSum ? algebra.sumOver(dim, double(sizes[dim]), result) : algebra.maxOver(dim, result);
+  sizes = std::move(outerSizes);
   return result;
-}
-
-/// `x`, if `op` is x wherever that is finite, or above the lowest numbers, and zero elsewhere.
-static Value guarded(Operation *op) {
-  auto select = dyn_cast<stablehlo::SelectOp>(op);
-  if (!select)
-    return nullptr;
-  auto isZero = [](Value value) {
-    while (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
-      value = broadcast.getOperand();
-    auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-    auto dense = constant ? dyn_cast<DenseFPElementsAttr>(Attribute(constant.getValue())) : DenseFPElementsAttr();
-    return dense && dense.isSplat() && dense.getSplatValue<APFloat>().isZero();
-  };
-  auto isLowest = [](Value value) {
-    while (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
-      value = broadcast.getOperand();
-    auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-    auto dense = constant ? dyn_cast<DenseFPElementsAttr>(Attribute(constant.getValue())) : DenseFPElementsAttr();
-    return dense && dense.isSplat() && dense.getSplatValue<APFloat>().isInfinity() && dense.getSplatValue<APFloat>().isNegative();
-  };
-  Value condition = select.getPred(), yes = select.getOnTrue(), no = select.getOnFalse();
-  bool isNegated = false;
-  if (auto negation = condition.getDefiningOp<stablehlo::NotOp>()) {
-    condition = negation.getOperand();
-    isNegated = true;
-  }
-  Operation *test = condition.getDefiningOp();
-  if (!test)
-    return nullptr;
-  bool isFinite = isa<stablehlo::IsFiniteOp>(test);
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(test); compare && isLowest(compare.getRhs())) {
-    auto direction = compare.getComparisonDirection();
-    isFinite = direction == stablehlo::ComparisonDirection::NE || direction == stablehlo::ComparisonDirection::GT;
-    if (!isFinite && direction != stablehlo::ComparisonDirection::EQ)
-      return nullptr;
-  } else if (!isFinite) {
-    return nullptr;
-  }
-  if (isFinite == isNegated)
-    std::swap(yes, no);
-  return test->getOperand(0) == yes && isZero(no) ? yes : Value();
 }
 
 PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
   // Rows without a key so far have no sum either, whatever they are shifted by.
-  if (Value value = guarded(op))
-    return read(value, layout);
+  auto isStatistic = [&](Value value) {
+    Poly poly = algebra.get(read(value, layout));
+    return llvm::any_of(poly, [&](const Monomial &part) {
+      return llvm::any_of(part.factors, [&](auto &factor) { return algebra.isStatistic(factor.first); });
+    });
+  };
+  if (isa<stablehlo::IsFiniteOp>(op) && isStatistic(op->getOperand(0))) {
+    isGuarded = true;
+    return algebra.number(1);
+  }
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && isa<FloatType>(elementOf(compare.getLhs()))) {
+    using Direction = stablehlo::ComparisonDirection;
+    Direction direction = compare.getComparisonDirection();
+    bool isOther = direction == Direction::NE || direction == Direction::GT;
+    if ((isOther || direction == Direction::EQ) && algebra.constantOf(read(compare.getRhs(), layout)) == -INFINITY && isStatistic(compare.getLhs())) {
+      isGuarded = true;
+      return algebra.number(isOther);
+    }
+  }
   PolyId result = Reader::readElementwise(op, layout);
   return elementOf(op->getResult(0)).isInteger() && !elementOf(op->getResult(0)).isInteger(1) ? placePositions(result) : result;
 }

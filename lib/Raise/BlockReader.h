@@ -47,6 +47,8 @@ public:
   PolyId place(unsigned dim, const RankTable &blocks);
   /// The first op that could not be followed, and why.
   mlir::Operation *stopped = nullptr;
+  /// What is finite only where a row has keys was taken to be so.
+  bool isGuarded = false;
 
 protected:
   PolyId leaf(mlir::Value value, const Layout &layout) override;

@@ -160,8 +160,7 @@ static bool isCondition(const Algebra &algebra, PolyId poly) {
   return (p.size() == 1 && isAnd(p[0], 1)) || (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 && isAnd(p[1], -1));
 }
 
-/// `score` where `condition` holds, else -inf.
-static PolyId onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operation *op) {
+PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operation *op) {
   Term term;
   term.kind = TermKind::Function;
   term.name = StringAttr::get(op->getContext(), stablehlo::SelectOp::getOperationName());

@@ -57,6 +57,8 @@ struct Forward {
   /// Exp[score], the sum over keys that the op gives (kNoTerm if that is no term), the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;
+  /// Nothing besides the band masks scores.
+  bool isBandAll = false;
   bool isOpen = false;
   Monomial factor;
   std::vector<RowOutput> rowOutputs;
@@ -164,6 +166,9 @@ std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering
 
 /// Finds the gradient that `forward`, which is one itself, belongs to.
 std::optional<Backward> matchOpenBackward(Forward &forward, const Numbering &numbering);
+
+/// `score` where `condition` holds, else -inf.
+PolyId onlyWhere(Algebra &algebra, PolyId condition, PolyId score, mlir::Operation *op);
 
 /// What of `monomial` is the same all along a row, besides conditions.
 Monomial rowFactorOf(const Forward &forward, const Monomial &monomial);

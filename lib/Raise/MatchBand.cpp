@@ -96,7 +96,9 @@ static bool masksNothing(const Forward &f, PolyId poly) {
   f.algebra->collectTerms(poly, terms);
   return llvm::all_of(terms, [&](TermId id) {
     const Term &term = f.algebra->getTerm(id);
-    return f.isRaw(id) || term.kind == TermKind::Position ||
+    // What raw scores of blocks are a sum of.
+    bool isPart = term.kind == TermKind::Leaf && (term.dims >> kFirstBoundDim) != 0;
+    return f.isRaw(id) || isPart || term.kind == TermKind::Position ||
            (term.kind == TermKind::Function && (term.name == "stablehlo.tanh"));
   });
 }
@@ -173,6 +175,7 @@ void raise::findBand(Forward &f) {
     if (first > last)
       return;
   }
+  f.isBandAll = isOnly && masksNothing(f, inside);
   f.bandLower = band.lower;
   f.bandUpper = band.upper;
 }

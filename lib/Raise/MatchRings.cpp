@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "MatchRings.h"
+#include <cmath>
+#include <set>
 
 using namespace mlir;
 using namespace shardc;
@@ -119,9 +121,12 @@ static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
   Poly body = algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
   RingBlock block;
   std::optional<TermId> exp, value;
+  Monomial condition{1, {}};
   for (auto [id, power] : body.front().factors) {
     if (power == 1 && algebra.getTerm(id).kind == TermKind::Exp && !exp)
       exp = id;
+    else if (power == 1 && algebra.getTerm(id).isBool)
+      condition = algebra.times(std::move(condition), id, 1);
     else if (power == 1 && reader.leafOf(algebra.getTerm(id)) && !value)
       value = id;
     else
@@ -130,8 +135,11 @@ static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
   if (!exp || !value || body.size() != 1 || body.front().coefficient != 1)
     return isNone("its values are not weighed with exponentials alone");
   block.exp = *exp;
+  block.weight = algebra.multiply(algebra.intern({condition}), algebra.ofTerm(*exp));
   block.value = algebra.ofTerm(*value);
   PolyId score = algebra.getTerm(*exp).arguments[0];
+  if (!condition.factors.empty())
+    score = onlyWhere(algebra, algebra.intern({condition}), score, miss.op);
   SmallVector<TermId> terms;
   algebra.collectTerms(score, terms);
   std::optional<std::pair<TermId, TermId>> product;
@@ -215,6 +223,38 @@ static bool meetsAll(const Ring &ring, spmd::MeshAttr mesh) {
   return true;
 }
 
+/// True if each row of scores has a key that counts, as far as that can be known.
+static bool hasKeys(Ring &ring) {
+  Algebra &algebra = *ring.algebra;
+  SmallVector<TermId> terms;
+  algebra.collectTerms(ring.score, terms);
+  bool isFinite = true;
+  for (TermId id : terms) {
+    const Term &term = algebra.getTerm(id);
+    isFinite &= term.kind != TermKind::Leaf || term.isBool || (term.dims & bit(kFirstBoundDim));
+    for (PolyId argument : term.arguments)
+      isFinite &= llvm::all_of(algebra.get(argument), [](const Monomial &part) { return std::isfinite(part.coefficient); });
+  }
+  if (isFinite)
+    return true;
+  Forward whole;
+  whole.algebra = std::move(ring.algebra);
+  whole.reader.reset(ring.reader.release());
+  whole.score = ring.score;
+  whole.raw = ring.raw;
+  whole.query = ring.queryDim;
+  whole.key = kRingKey;
+  int64_t queries = whole.reader->sizeOf(whole.query), keys = whole.reader->sizeOf(kRingKey), blocks = ring.blocks.size();
+  whole.reader->setSize(whole.query, queries * blocks);
+  whole.reader->setSize(kRingKey, keys * blocks);
+  findBand(whole);
+  whole.reader->setSize(whole.query, queries);
+  whole.reader->setSize(kRingKey, keys);
+  ring.algebra = std::move(whole.algebra);
+  ring.reader.reset(static_cast<BlockReader *>(whole.reader.release()));
+  return (whole.bandLower || whole.bandUpper) && whole.isBandAll;
+}
+
 std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss) {
   Value inner = innerOf(result);
   auto type = typeOf(inner);
@@ -253,9 +293,14 @@ std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering
     Poly parts = ring.algebra->get(poly);
     if (parts.empty())
       return std::nullopt;
-    for (const Monomial &part : parts)
-      if (!addBlock(ring, part, miss))
+    for (const Monomial &part : parts) {
+      if (!addBlock(ring, part, miss)) {
+        if (Operation *stopped = ring.reader->stopped)
+          miss.why += ("; '" + stopped->getName().getStringRef() + "' is not seen through").str();
         return std::nullopt;
+      }
+      ++miss.steps;
+    }
     if (!meetsAll(ring, mesh)) {
       miss.why = "ranks do not meet each block once";
       return std::nullopt;
@@ -263,9 +308,13 @@ std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering
     Algebra &algebra = *ring.algebra;
     PolyId sum = algebra.number(0);
     for (const RingBlock &block : ring.blocks)
-      sum = algebra.add(sum, algebra.sumOver(kRingKey, 1, algebra.ofTerm(block.exp)));
+      sum = algebra.add(sum, algebra.sumOver(kRingKey, 1, block.weight));
     if (sum != algebra.ofTerm(ring.total)) {
       miss.why = "it is divided by something else than the sum of all its exponentials";
+      return std::nullopt;
+    }
+    if (ring.reader->isGuarded && !hasKeys(ring)) {
+      miss.why = "it guards against rows without a key, and there may be some";
       return std::nullopt;
     }
     return ring;
@@ -296,14 +345,14 @@ struct Slopes {
       if (ring.featureDim != kNoFeature)
         product = algebra.sumOver(ring.featureDim, 1, product);
       products.push_back(product);
-      delta = algebra.add(delta, algebra.sumOver(kRingKey, 1, algebra.multiply(algebra.ofTerm(block.exp), product)));
+      delta = algebra.add(delta, algebra.sumOver(kRingKey, 1, algebra.multiply(block.weight, product)));
     }
   }
   /// Exp[s] slope (dp / total - delta / total^2) of block `i`.
   PolyId scores(size_t i, PolyId slope) {
     PolyId dp = algebra.multiply(products[i], algebra.ofTerm(ring.total, -1));
     PolyId inner = algebra.add(dp, algebra.multiply(delta, algebra.ofTerm(ring.total, -2)), -1);
-    return algebra.multiply(algebra.multiply(algebra.ofTerm(ring.blocks[i].exp), slope), inner);
+    return algebra.multiply(algebra.multiply(ring.blocks[i].weight, slope), inner);
   }
 };
 } // namespace
@@ -360,12 +409,16 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient) {
     return std::nullopt;
   Poly slope, parts = algebra.get(gradient);
   for (const Monomial &part : parts) {
-    if (part.factors.size() != 2 || Algebra::powerOf(part, ring.total) != -1)
+    if (Algebra::powerOf(part, ring.total) != -1)
       continue;
-    Monomial sum = algebra.times(part, ring.total, 1);
-    Term summed = algebra.getTerm(sum.factors[0].first);
-    if (summed.kind != TermKind::SumOverKey || sum.factors[0].second != 1)
+    Monomial outside = algebra.times(part, ring.total, 1);
+    auto sum = llvm::find_if(outside.factors, [&](auto &factor) {
+      return factor.second == 1 && algebra.getTerm(factor.first).kind == TermKind::SumOverKey;
+    });
+    if (sum == outside.factors.end())
       continue;
+    Term summed = algebra.getTerm(sum->first);
+    outside = algebra.times(outside, sum->first, -1);
     Poly body = algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
     if (body.size() != 1 || Algebra::powerOf(body[0], block.exp) != 1 || Algebra::powerOf(body[0], *product) != 1 ||
         Algebra::powerOf(body[0], *key) != 1)
@@ -373,8 +426,7 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient) {
     Monomial factor = body[0];
     for (TermId id : {block.exp, *product, *key})
       factor = algebra.times(std::move(factor), id, -1);
-    factor.coefficient *= part.coefficient;
-    slope.push_back(std::move(factor));
+    slope.push_back(algebra.times(factor, outside));
   }
   if (slope.empty())
     return std::nullopt;
@@ -443,7 +495,7 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
     if (std::optional<PolyId> poly = tryRead(ring.value)) {
       PolyId expected = algebra.number(0);
       for (const RingBlock &block : ring.blocks) {
-        PolyId p = algebra.multiply(algebra.ofTerm(block.exp), algebra.ofTerm(ring.total, -1));
+        PolyId p = algebra.multiply(block.weight, algebra.ofTerm(ring.total, -1));
         expected = algebra.add(expected, atKeys(ring, algebra.multiply(p, slopes.dout), block, ring.value.layout));
       }
       if (algebra.isNear(expected, *poly))

@@ -19,9 +19,9 @@ struct RingOperand {
 
 /// One block of keys that all ranks meet.
 struct RingBlock {
-  /// The exponentials of its scores, its keys along depth, and its values.
+  /// The exponentials of its scores, the product in them, these exponentials where they count, its keys along depth, its values.
   TermId exp = 0, raw = 0;
-  PolyId key = 0, value = 0;
+  PolyId weight = 0, key = 0, value = 0;
   /// Whose block each rank meets.
   RankTable source;
 };
@@ -51,10 +51,11 @@ struct RingGradient {
   PolyId slope = 0;
 };
 
-/// Why something is no ring, and where.
+/// Why something is no ring, and where, and how many of its blocks were found first.
 struct RingMiss {
   mlir::Operation *op = nullptr;
   std::string why;
+  size_t steps = 0;
 };
 
 /// Matches `result`, a result of a manual region, as the output of a ring.

@@ -193,10 +193,13 @@ static bool matchGroup(RegionGroup &group, const Numbering &numbering, spmd::Mes
   // The first result that is an output says what the ring is.
   SmallVector<OpResult> others;
   for (OpResult result : wanted) {
-    if (!group.ring && (group.ring = matchRing(result, numbering, mesh, miss)))
+    RingMiss one;
+    if (!group.ring && (group.ring = matchRing(result, numbering, mesh, one)))
       group.outputs.push_back(result);
     else
       others.push_back(result);
+    if (!miss.op || one.steps > miss.steps)
+      miss = std::move(one);
   }
   if (!group.ring)
     return false;

@@ -564,6 +564,8 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return function();
   if (isa<stablehlo::DivOp>(op) && constant(1) != 0.0)
     return algebra.multiply(arguments[0], algebra.invert(arguments[1]));
+  if (isa<stablehlo::SqrtOp, stablehlo::RsqrtOp>(op) && constant(0) && *constant(0) > 0)
+    return algebra.number(isa<stablehlo::SqrtOp>(op) ? std::sqrt(*constant(0)) : 1 / std::sqrt(*constant(0)));
   if (isa<stablehlo::PowOp>(op) && constant(1) == 2.0)
     return algebra.multiply(arguments[0], arguments[0]);
   if (isa<stablehlo::ExpOp>(op))

@@ -17,7 +17,7 @@ import harness
 
 SHAPE = (1, 8, 4096, 64)
 SPEC = (None, None, "x", None)
-CASES = ("forward", "forward+backward", "causal forward", "causal forward+backward", "ring forward")
+CASES = ("forward", "forward+backward", "causal forward", "causal forward+backward", "ring forward", "ring forward+backward")
 
 
 def attention(is_causal: bool):
@@ -65,9 +65,7 @@ def program(case: str, mesh) -> tuple:
     """Return the program of a case (harness.py)."""
     import jax
 
-    if case.startswith("ring"):
-        return ring(mesh), [(SHAPE, SPEC)] * 3, SPEC
-    f = attention(case.startswith("causal"))
+    f = ring(mesh) if case.startswith("ring") else attention(case.startswith("causal"))
     if not case.endswith("backward"):
         return f, [(SHAPE, SPEC)] * 3, SPEC
 

@@ -1,0 +1,94 @@
+// RUN: shard-opt %s --split-input-file --spmd-raise-rings | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-raise-rings=explain --verify-diagnostics -o /dev/null
+// Two blocks of keys go past the queries of two ranks: attention of the whole tensors.
+// CHECK-LABEL: func.func @two_blocks(
+//   CHECK-NOT:   spmd.manual
+//       CHECK:   %[[RAW:.*]] = stablehlo.dot_general {{.*}} -> tensor<8x8xf32>
+//       CHECK:   stablehlo.reduce(%[[RAW]] init: {{.*}}) applies stablehlo.maximum across dimensions = [1]
+//       CHECK:   %[[P:.*]] = stablehlo.divide
+//       CHECK:   stablehlo.dot_general %[[P]], {{.*}} -> tensor<8x3xf32>
+#rows = #spmd.sharding<@mesh, [{"x"}, {}]>
+spmd.mesh @mesh = <["x"=2]>
+func.func @two_blocks(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
+  %out = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
+  ^bb0(%queries: tensor<4x4xf32>, %keys: tensor<4x4xf32>, %values: tensor<4x3xf32>):
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %s0 = stablehlo.dot_general %queries, %keys, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e0 = stablehlo.exponential %s0 : tensor<4x4xf32>
+    %l0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o0 = stablehlo.dot_general %e0, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %keys1 = "stablehlo.collective_permute"(%keys) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %values1 = "stablehlo.collective_permute"(%values) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    %s1 = stablehlo.dot_general %queries, %keys1, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e1 = stablehlo.exponential %s1 : tensor<4x4xf32>
+    %l1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o1 = stablehlo.dot_general %e1, %values1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %o = stablehlo.add %o0, %o1 : tensor<4x3xf32>
+    %l = stablehlo.add %l0, %l1 : tensor<4xf32>
+    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>
+    %result = stablehlo.divide %o, %b : tensor<4x3xf32>
+    spmd.return %result : tensor<4x3xf32>
+  } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %out : tensor<8x3xf32>
+}
+
+// -----
+
+// What is divided by the sum of one block, twice, is none.
+// CHECK-LABEL: func.func @divided_by_one_sum(
+//       CHECK:   spmd.manual
+#rows = #spmd.sharding<@mesh, [{"x"}, {}]>
+spmd.mesh @mesh = <["x"=2]>
+func.func @divided_by_one_sum(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
+  // expected-remark@+1 {{looks like attention round a ring, but is left as it is: what it gives is not divided by the sum of all blocks' exponentials alone}}
+  %out = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
+  ^bb0(%queries: tensor<4x4xf32>, %keys: tensor<4x4xf32>, %values: tensor<4x3xf32>):
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %s0 = stablehlo.dot_general %queries, %keys, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e0 = stablehlo.exponential %s0 : tensor<4x4xf32>
+    %l0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o0 = stablehlo.dot_general %e0, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %keys1 = "stablehlo.collective_permute"(%keys) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %values1 = "stablehlo.collective_permute"(%values) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    %s1 = stablehlo.dot_general %queries, %keys1, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e1 = stablehlo.exponential %s1 : tensor<4x4xf32>
+    %l1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o1 = stablehlo.dot_general %e1, %values1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %o = stablehlo.add %o0, %o1 : tensor<4x3xf32>
+    %l = stablehlo.add %l0, %l0 : tensor<4xf32>
+    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>
+    %result = stablehlo.divide %o, %b : tensor<4x3xf32>
+    spmd.return %result : tensor<4x3xf32>
+  } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %out : tensor<8x3xf32>
+}
+
+// -----
+
+// Values of one block under the scores of another.
+// CHECK-LABEL: func.func @values_stay(
+//       CHECK:   spmd.manual
+#rows = #spmd.sharding<@mesh, [{"x"}, {}]>
+spmd.mesh @mesh = <["x"=2]>
+func.func @values_stay(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
+  // expected-remark@+1 {{looks like attention round a ring, but is left as it is: keys and values of a block are not of one rank, or queries travel}}
+  %out = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
+  ^bb0(%queries: tensor<4x4xf32>, %keys: tensor<4x4xf32>, %values: tensor<4x3xf32>):
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %s0 = stablehlo.dot_general %queries, %keys, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e0 = stablehlo.exponential %s0 : tensor<4x4xf32>
+    %l0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o0 = stablehlo.dot_general %e0, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %keys1 = "stablehlo.collective_permute"(%keys) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %s1 = stablehlo.dot_general %queries, %keys1, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e1 = stablehlo.exponential %s1 : tensor<4x4xf32>
+    %l1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o1 = stablehlo.dot_general %e1, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %o = stablehlo.add %o0, %o1 : tensor<4x3xf32>
+    %l = stablehlo.add %l0, %l1 : tensor<4xf32>
+    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>
+    %result = stablehlo.divide %o, %b : tensor<4x3xf32>
+    spmd.return %result : tensor<4x3xf32>
+  } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %out : tensor<8x3xf32>
+}
