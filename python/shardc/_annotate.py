@@ -104,7 +104,7 @@ def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Seque
 
 def _with_sharding(argument: str, mesh: str, number: int, cuts: Sequence[Split]) -> str:
     """``%arg0: tensor<8x4xf32> {…}`` with a sharding in place of the one it may have."""
-    tensor = re.search(r"tensor<([^>]*)>", argument)
+    tensor = re.search(r"tensor<((?:[^<>]|<[^<>]*>)*)>", argument)
     if not tensor:
         raise ValueError(f"argument {number} of @main is no tensor: {argument.strip()}")
     rank = len(re.findall(r"(?:\d+|\?)x", tensor.group(1)))

@@ -26,6 +26,32 @@ func.func @tokens(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0#0 : tensor<4xf32>
 }
 
+// Loops and branches carry none.
+// CHECK-LABEL: func.func @carried_tokens
+//   CHECK-NOT:   token
+//       CHECK:   %[[W:.*]] = stablehlo.while(%[[I:.*]] = %{{.*}}) : tensor<i32>
+//       CHECK:     %[[C:.*]] = "stablehlo.case"(%[[I]])
+//       CHECK:       stablehlo.return %[[I]] : tensor<i32>
+//       CHECK:     stablehlo.return %[[C]] : tensor<i32>
+//       CHECK:   return %[[W]] : tensor<i32>
+func.func @carried_tokens(%i: tensor<i32>) -> tensor<i32> {
+  %t = stablehlo.create_token : !stablehlo.token
+  %0:2 = stablehlo.while(%u = %t, %j = %i) : !stablehlo.token, tensor<i32>
+  cond {
+    %p = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1:2 = "stablehlo.case"(%j) ({
+      %v = stablehlo.after_all %u : !stablehlo.token
+      stablehlo.return %j, %v : tensor<i32>, !stablehlo.token
+    }, {
+      stablehlo.return %i, %u : tensor<i32>, !stablehlo.token
+    }) : (tensor<i32>) -> (tensor<i32>, !stablehlo.token)
+    stablehlo.return %1#1, %1#0 : !stablehlo.token, tensor<i32>
+  }
+  return %0#1 : tensor<i32>
+}
+
 // CHECK-LABEL: func.func @tuple
 //  CHECK-SAME:   %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<2xi32>
 //   CHECK-NOT:   tuple

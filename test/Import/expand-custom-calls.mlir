@@ -1,4 +1,5 @@
 // RUN: shard-opt %s --split-input-file --spmd-expand-custom-calls | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-expand-custom-calls=host-calls | FileCheck %s --check-prefix=CALLS
 
 // The approximation is answered exactly; the comparator is the program's.
 func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
@@ -57,6 +58,13 @@ func.func @within(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<i1> {
 // A call of Python for what it prints goes, with a warning.
 // CHECK-LABEL: func.func @debug_print(
 //   CHECK-NOT:   custom_call
+//   CHECK-NOT:   host_call
+// Whoever answers gets those that have a number.
+// CALLS-LABEL: func.func @debug_print(
+//  CALLS-SAME:   %[[X:.*]]: tensor<4xf32>
+//       CALLS:   spmd.host_call 1(%[[X]]) effects : (tensor<4xf32>) -> ()
+//   CALLS-NOT:   call
+//       CALLS:   return
 func.func @debug_print(%x: tensor<4xf32>) -> tensor<4xf32> {
   stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {api_version = 4 : i32, has_side_effect = true, mhlo.backend_config = {index = 1 : ui64}} : (tensor<4xf32>) -> ()
   %t = stablehlo.create_token : !stablehlo.token
@@ -64,10 +72,31 @@ func.func @debug_print(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
-// One whose values are read stays, to be refused.
-// CHECK-LABEL: func.func @pure_callback(
-//       CHECK:   stablehlo.custom_call @xla_ffi_python_cpu_callback
-func.func @pure_callback(%x: tensor<4xf32>) -> tensor<4xf32> {
+// One whose values are read is a call of the host. Tokens go past it.
+// CHECK-LABEL: func.func @callbacks(
+//  CHECK-SAME:   %[[T:.*]]: !stablehlo.token, %[[X:.*]]: tensor<4xf32>
+//       CHECK:   %[[Y:.*]] = spmd.host_call 0(%[[X]]) : (tensor<4xf32>) -> tensor<4xf32>
+//       CHECK:   %[[Z:.*]]:2 = spmd.host_call 2(%[[Y]], %[[X]]) effects ordered : (tensor<4xf32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>)
+//       CHECK:   return %[[T]], %[[Z]]#1
+func.func @callbacks(%t: !stablehlo.token, %x: tensor<4xf32>) -> (!stablehlo.token, tensor<4xf32>) {
   %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {mhlo.backend_config = {index = 0 : ui64}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1:3 = stablehlo.custom_call @xla_ffi_python_gpu_callback(%t, %0, %x) {has_side_effect = true, mhlo.backend_config = {index = 2 : ui64}}
+      : (!stablehlo.token, tensor<4xf32>, tensor<4xf32>) -> (!stablehlo.token, tensor<i32>, tensor<4xf32>)
+  return %1#0, %1#2 : !stablehlo.token, tensor<4xf32>
+}
+
+// An older form holds an address of the process: it stays, to be refused.
+// CHECK-LABEL: func.func @address(
+//       CHECK:   stablehlo.custom_call @xla_python_cpu_callback
+func.func @address(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @xla_python_cpu_callback(%x) {backend_config = "140"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// On shards as they are, where there is nothing to give back.
+// CALLS-LABEL: func.func @partitioned(
+//       CALLS:   spmd.host_call 3(%{{.*}}) effects shards : (tensor<4xf32>) -> ()
+func.func @partitioned(%x: tensor<4xf32>) {
+  stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%x) {has_side_effect = true, mhlo.backend_config = {index = 3 : ui64}} : (tensor<4xf32>) -> ()
+  return
 }

@@ -29,6 +29,16 @@ assert program.check(x, w)["mesh"] == {"d": 3}
 report = program.report([x, w], repeat=2)
 assert report["ranks"] == 3 and report["arguments"][0]["dims"][0]["sizes"] == [7, 0, 3]
 
+# The type of a complex argument has brackets of its own.
+CONJUGATE = """
+func.func @main(%z: tensor<5x2xcomplex<f32>>) -> tensor<5x2xf32> {
+  %0 = stablehlo.imag %z : (tensor<5x2xcomplex<f32>>) -> tensor<5x2xf32>
+  return %0 : tensor<5x2xf32>
+}
+"""
+z = (rng.random((5, 2)) + 1j * rng.random((5, 2))).astype(numpy.complex64)
+numpy.testing.assert_array_equal(shardc.compile(CONJUGATE, mesh={"d": 3}, in_shardings=[shardc.split(0, "d")])(z), z.imag)
+
 with tempfile.TemporaryDirectory() as directory:
     path = Path(directory) / "program.so"
     program.save(path)
