@@ -31,6 +31,9 @@ def compile(
 ) -> "Program":
     """Compile a model for a mesh.
 
+    Callbacks of a function (``jax.pure_callback``, ``io_callback``, ``debug.print``, ``equinox.error_if``) run in this
+    process, in this thread; what one raises is the cause of the ``RunError``. A program that is saved and loaded has none.
+
     Args:
         model: as for to_text().
         example: arguments (arrays or ``jax.ShapeDtypeStruct``) that give a function its shapes.
