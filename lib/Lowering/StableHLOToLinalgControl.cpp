@@ -264,6 +264,24 @@ static LogicalResult lowerMap(Lowerer &l, stablehlo::MapOp op) {
 
 static LogicalResult lowerBarrier(Lowerer &l,
                                   stablehlo::OptimizationBarrierOp op) {
+  // What reads it is computed once more on purpose: common subexpressions end
+  // at a region of its own, which bufferization sees through.
+  if (Attribute again = op->getAttr("spmd.again")) {
+    SmallVector<Value> values = llvm::map_to_vector(
+        op.getOperands(), [&](Value v) { return l.carried(v); });
+    SmallVector<Type> types =
+        llvm::map_to_vector(values, [](Value v) { return v.getType(); });
+    auto region = scf::ExecuteRegionOp::create(l.b, types, /*no_inline=*/true);
+    region->setAttr("spmd.again", again);
+    {
+      OpBuilder::InsertionGuard guard(l.b);
+      l.b.createBlock(&region.getRegion());
+      scf::YieldOp::create(l.b, values);
+    }
+    for (auto [result, value] : llvm::zip(op.getResults(), region.getResults()))
+      l.set(result, value);
+    return success();
+  }
   for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
     l.set(result, l.carried(operand));
   return success();

@@ -130,6 +130,67 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
 }
 
 //===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static int64_t arenaOf(ModuleOp module) {
+  auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes");
+  return bytes ? bytes.getInt() : 0;
+}
+
+/// Lowers the local view in `module`. Where its temporaries are then above the limit,
+/// it is planned again from the local view on, to an estimate that is corrected
+/// by what came of the one before. Keeps the smallest.
+static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, const StageOptions &options, ProgramMetadata &metadata) {
+  MemoryPlan memory;
+  if (options.memoryLimit <= 0) {
+    if (failed(lowerToLLVM(module, options)))
+      return failure();
+    return memory;
+  }
+  OwningOpRef<ModuleOp> local = module.clone();
+  if (failed(lowerToLLVM(module, options)))
+    return failure();
+  int64_t best = memory.plannedBytes = arenaOf(module);
+  double target = double(options.memoryLimit);
+  for (int attempt = 0; attempt < 4 && best > options.memoryLimit && target >= 1; ++attempt) {
+    OwningOpRef<ModuleOp> fitted = (*local).clone();
+    if (failed(run(*fitted, [&](OpPassManager &pm) { buildFitMemoryStage(pm, int64_t(target)); })))
+      return failure();
+    auto main = fitted->lookupSymbol<func::FuncOp>("main");
+    auto plan = main->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
+    if (!plan)
+      break;
+    auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
+    bool isChanged = number("repeated") > 0 || number("loops") > 0;
+    bool isLast = !plan.getAs<BoolAttr>("fits").getValue();
+    int64_t arena = arenaOf(module);
+    if (isChanged) {
+      ProgramMetadata description = describeProgram(*fitted);
+      if (failed(lowerToLLVM(*fitted, options)))
+        return failure();
+      arena = arenaOf(*fitted);
+      if (arena < best) {
+        best = arena;
+        memory.repeated = number("repeated");
+        memory.loops = number("loops");
+        memory.addedPercent = number("added_percent");
+        metadata.communication = std::move(description.communication);
+        module.getBodyRegion().takeBody(fitted->getBodyRegion());
+        module->setAttrs((*fitted)->getAttrDictionary());
+      }
+    }
+    if (auto largest = plan.getAs<StringAttr>("largest"))
+      memory.largest = largest.str();
+    if (isLast && isChanged && attempt > 0)
+      break;
+    // The estimate knows nothing of fusion and of where buffers lie.
+    target *= std::min(0.9, 0.97 * double(options.memoryLimit) / double(std::max<int64_t>(arena, 1)));
+  }
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
 // Everything
 //===----------------------------------------------------------------------===//
 
@@ -144,8 +205,10 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   program.metadata.arch = options.arch;
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;
-  if (failed(lowerToLLVM(module, options)))
+  FailureOr<MemoryPlan> memory = lowerWithin(module, options, program.metadata);
+  if (failed(memory))
     return failure();
+  program.memory = std::move(*memory);
   if (options.target == Target::Cuda) {
     FailureOr<DeviceImage> image = emitDeviceImage(module, options.gpuArch, DeviceImageKind::Fatbin);
     if (failed(image))

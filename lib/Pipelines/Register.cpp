@@ -14,6 +14,7 @@
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Lowering/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Propagation/Passes.h"
@@ -42,6 +43,7 @@ void shardc::registerShardcPasses() {
   registerShardcKernelGenPasses();
   registerLoweringPasses();
   registerLoweringRuntimePasses();
+  registerMemoryPasses();
   registerPartitionPasses();
   registerPropagationPasses();
   registerCpuKernelPipelines();

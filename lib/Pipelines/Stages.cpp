@@ -84,13 +84,15 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names = false) {
+static void addLowerToLinalg(OpPassManager &pm, bool names = false, int64_t transformBlock = 0) {
   pm.addPass(createLowerCommunicationPass());
   // What kernels are called in a trace; sites have their lines by now.
   if (names)
     pm.addPass(createNameLocationsPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createLowerToLinalgPass());
+  LowerToLinalgPassOptions linalg;
+  linalg.transformBlock = transformBlock;
+  pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -109,6 +111,11 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
   buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
   buildCpuToLLVMPipeline(pm, kernels);
   pm.addPass(createCheckStatusPass());
+  if (!options.plantFault.empty()) {
+    PlantFaultPassOptions plant;
+    plant.fault = options.plantFault;
+    pm.addPass(createPlantFaultPass(plant));
+  }
   if (emulated) {
     EmulateNvvmPassOptions emulation;
     emulation.check = options.checkKernels;
@@ -118,7 +125,8 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
 }
 
 void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm, options.trace);
+  // Half of a second-level cache. Threads share whole stages.
+  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10);
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
   kernels.threads = options.threads;

@@ -12,9 +12,20 @@
 
 namespace shardc {
 
+/// What was done so that a program's temporaries stay within
+/// StageOptions::memoryLimit.
+struct MemoryPlan {
+  int64_t plannedBytes = 0; ///< of temporaries of one rank before; 0 without a limit
+  int64_t repeated = 0;     ///< ops that run once more
+  int64_t loops = 0;        ///< over blocks of rows
+  int64_t addedPercent = 0; ///< of the program's arithmetic, as estimated
+  std::string largest;      ///< where it is still too much: what is held
+};
+
 /// A compiled program: what its artifact is linked from.
 struct CompiledProgram {
   ProgramMetadata metadata;
+  MemoryPlan memory;
   std::string object;      ///< the bytes of an object file
   double compileMs = 0;    ///< from parsed module to object
 };

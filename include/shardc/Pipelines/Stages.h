@@ -33,10 +33,15 @@ struct StageOptions {
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
   bool origins = false;
+  /// Whoever runs the program answers its calls of Python: keep those that give no values.
+  bool hostCalls = false;
   /// Threads of a rank that share its parallel loops (code for CPUs).
   int64_t threads = 1;
   /// Let kernels say when they begin and end (code for CPUs).
   bool trace = false;
+  /// Most bytes of temporaries of one rank; where a program needs more, it computes
+  /// values again and in blocks of rows. 0: no limit.
+  int64_t memoryLimit = 0;
   /// What runs the kernels.
   Target target = Target::Cpu;
   /// What host code is generated for (Translation/ObjectFile.h).
@@ -45,6 +50,8 @@ struct StageOptions {
   std::string gpuArch;
   /// Let emulated kernels look at every access.
   bool checkKernels = false;
+  /// Make a kernel wrong, for tests (spmd-plant-fault).
+  std::string plantFault;
 };
 
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
@@ -53,6 +60,9 @@ void buildRaiseStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPropagateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPartitionStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options);
+/// Between Communicate and Lower, where a program needs more than `memoryLimit`:
+/// values are made again, chains of ops run block by block, to an estimate of `bytes`.
+void buildFitMemoryStage(mlir::OpPassManager &pm, int64_t bytes);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// For `Target::Cuda` a `gpu.module @shardc_kernels` in the NVVM dialect remains
 /// beside the host's code.

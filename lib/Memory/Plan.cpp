@@ -1,0 +1,658 @@
+//===- Plan.cpp - What is held, what is made again ------------------------===//
+//
+// Values are given up one at a time, where memory is fullest: of all that only
+// wait there, the one whose repetition costs least for the bytes that it frees.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Memory/Plan.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace shardc::memory;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+int64_t Program::addValue(int64_t bytes, bool hasRows) {
+  int64_t number = values.size();
+  values.push_back({bytes, -1, number, hasRows});
+  return number;
+}
+
+int64_t Program::addOp(PlanOp op) {
+  int64_t number = ops.size();
+  if (op.source < 0)
+    op.source = number;
+  for (int64_t result : op.results)
+    values[result].producer = number;
+  ops.push_back(std::move(op));
+  return number;
+}
+
+void Program::formGroups() {
+  groups.clear();
+  order.clear();
+  std::vector<int64_t> groupOf(ops.size(), -1);
+  std::vector<std::vector<int64_t>> before; // groups that a group needs
+  llvm::DenseMap<int64_t, int64_t> latest;  // by space
+  std::vector<int64_t> seen, work;
+  int64_t turn = 0;
+
+  // Whether something in `work` needs `group`.
+  auto leadsTo = [&](int64_t group) {
+    ++turn;
+    seen.resize(groups.size(), 0);
+    while (!work.empty()) {
+      int64_t next = work.back();
+      work.pop_back();
+      if (next == group)
+        return true;
+      if (seen[next] == turn)
+        continue;
+      seen[next] = turn;
+      llvm::append_range(work, before[next]);
+    }
+    return false;
+  };
+
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    SmallVector<int64_t> needed;
+    for (const PlanUse &use : op.operands)
+      if (int64_t producer = values[use.value].producer; producer >= 0)
+        needed.push_back(groupOf[producer]);
+    int64_t group = -1;
+    if (op.space >= 0)
+      if (auto known = latest.find(op.space); known != latest.end())
+        group = known->second;
+    if (group >= 0) {
+      // In one turn of a loop only rows of this turn are there.
+      bool fits = llvm::all_of(op.operands, [&](const PlanUse &use) {
+        int64_t producer = values[use.value].producer;
+        return producer < 0 || groupOf[producer] != group || (use.byRows && values[use.value].hasRows);
+      });
+      work.clear();
+      for (int64_t other : needed)
+        if (other != group)
+          work.push_back(other);
+      if (!fits || leadsTo(group))
+        group = -1;
+    }
+    if (group < 0) {
+      group = groups.size();
+      groups.emplace_back().space = op.space;
+      before.emplace_back();
+      if (op.space >= 0)
+        latest[op.space] = group;
+    }
+    groups[group].ops.push_back(number);
+    groupOf[number] = group;
+    for (int64_t other : needed)
+      if (other != group && !llvm::is_contained(before[group], other))
+        before[group].push_back(other);
+  }
+
+  // Each as early as the first of its ops, behind what it needs.
+  std::vector<char> state(groups.size(), 0);
+  for (int64_t first = 0, count = groups.size(); first < count; ++first) {
+    work.assign(1, first);
+    while (!work.empty()) {
+      int64_t group = work.back();
+      if (state[group] == 2) {
+        work.pop_back();
+        continue;
+      }
+      if (state[group] == 1) {
+        state[group] = 2;
+        order.push_back(group);
+        work.pop_back();
+        continue;
+      }
+      state[group] = 1;
+      for (int64_t other : before[group])
+        if (state[other] == 0)
+          work.push_back(other);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What lives when
+//===----------------------------------------------------------------------===//
+
+void Planner::refresh() {
+  placeOf.assign(program.groups.size(), -1);
+  groupOf.assign(program.ops.size(), -1);
+  users.assign(program.values.size(), {});
+  copies.assign(program.values.size(), {});
+  spans.assign(program.values.size(), {});
+  for (auto [place, group] : llvm::enumerate(program.order)) {
+    placeOf[group] = place;
+    for (int64_t op : program.groups[group].ops) {
+      groupOf[op] = group;
+      for (int64_t value : program.ops[op].results)
+        spans[value].first = spans[value].last = place;
+    }
+  }
+  for (int64_t group : program.order)
+    for (int64_t op : program.groups[group].ops)
+      for (const PlanUse &use : program.ops[op].operands) {
+        users[use.value].push_back(op);
+        Span &span = spans[use.value];
+        span.last = std::max(span.last, placeOf[group]);
+      }
+  for (auto [number, value] : llvm::enumerate(program.values))
+    copies[value.base].push_back(number);
+}
+
+bool Planner::isInternal(int64_t value) const {
+  int64_t producer = program.values[value].producer;
+  return producer >= 0 && program.groups[groupOf[producer]].isLoop && spans[value].last == spans[value].first;
+}
+
+std::vector<int64_t> Planner::bytesByPlace() const {
+  std::vector<int64_t> change(program.order.size() + 1, 0);
+  // By place: what a loop reads by rows for the last time, and what it makes by rows.
+  llvm::DenseMap<int64_t, std::vector<int64_t>> dying, born;
+  for (auto [number, value] : llvm::enumerate(program.values)) {
+    if (value.bytes == 0 || value.producer < 0 || groupOf[value.producer] < 0 || isInternal(number))
+      continue;
+    const Span &span = spans[number];
+    change[span.first] += value.bytes;
+    change[span.last + 1] -= value.bytes;
+    if (!value.hasRows || span.first == span.last)
+      continue;
+    if (program.groups[program.order[span.first]].isLoop)
+      born[span.first].push_back(value.bytes);
+    const PlanGroup &last = program.groups[program.order[span.last]];
+    int64_t space = program.ops[value.producer].space;
+    if (last.isLoop && last.space == space && llvm::all_of(users[number], [&](int64_t op) {
+          return placeOf[groupOf[op]] != span.last || llvm::all_of(program.ops[op].operands, [&](const PlanUse &use) {
+                   return use.value != static_cast<int64_t>(number) || use.byRows;
+                 });
+        }))
+      dying[span.last].push_back(value.bytes);
+  }
+  std::vector<int64_t> bytes(program.order.size(), 0);
+  int64_t sum = 0;
+  for (size_t place = 0; place < bytes.size(); ++place) {
+    sum += change[place];
+    bytes[place] = sum;
+    const PlanGroup &group = program.groups[program.order[place]];
+    if (!group.isLoop || group.ops.size() < 2)
+      continue;
+    bytes[place] += blockBytes;
+    // A row that was read makes room for one that is written.
+    auto ends = dying.find(place), begins = born.find(place);
+    if (ends == dying.end() || begins == born.end())
+      continue;
+    for (int64_t size : ends->second)
+      if (auto match = llvm::find(begins->second, size); match != begins->second.end()) {
+        bytes[place] -= size;
+        begins->second.erase(match);
+      }
+  }
+  return bytes;
+}
+
+std::vector<int64_t> Planner::liveAt(int64_t place) const {
+  std::vector<int64_t> live;
+  for (auto [number, value] : llvm::enumerate(program.values))
+    if (value.bytes > 0 && value.producer >= 0 && groupOf[value.producer] >= 0 && spans[number].first <= place &&
+        place <= spans[number].last && !isInternal(number))
+      live.push_back(number);
+  llvm::stable_sort(live, [&](int64_t a, int64_t b) { return program.values[a].bytes > program.values[b].bytes; });
+  return live;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void Planner::chooseLoops() {
+  for (int64_t number : program.order) {
+    PlanGroup &group = program.groups[number];
+    if (group.space < 0 || group.isLoop)
+      continue;
+    // One op alone becomes one when what it reads is made again beside it.
+    int64_t rows = 0;
+    auto count = [&](int64_t value) {
+      if (program.values[value].hasRows)
+        rows += program.values[value].bytes;
+    };
+    for (int64_t op : group.ops) {
+      llvm::for_each(program.ops[op].results, count);
+      for (const PlanUse &use : program.ops[op].operands)
+        if (use.byRows)
+          count(use.value);
+    }
+    group.isLoop = rows > blockBytes;
+  }
+}
+
+void Planner::sortGroup(PlanGroup &group) {
+  llvm::DenseMap<int64_t, int64_t> makes; // value to op of the group
+  for (int64_t op : group.ops)
+    for (int64_t value : program.ops[op].results)
+      makes[value] = op;
+  std::vector<int64_t> sorted, work;
+  llvm::DenseMap<int64_t, int> state;
+  for (int64_t first : group.ops) {
+    work.assign(1, first);
+    while (!work.empty()) {
+      int64_t op = work.back();
+      int &known = state[op];
+      if (known != 0) {
+        work.pop_back();
+        if (known == 1) {
+          known = 2;
+          sorted.push_back(op);
+        }
+        continue;
+      }
+      known = 1;
+      for (const PlanUse &use : program.ops[op].operands)
+        if (auto maker = makes.find(use.value); maker != makes.end() && state.lookup(maker->second) == 0)
+          work.push_back(maker->second);
+    }
+  }
+  group.ops = std::move(sorted);
+}
+
+/// What is free is not carried into or out of a loop.
+void Planner::giveFreeOps() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    // Later groups first: what they copy may read what is free itself.
+    for (int64_t place = program.order.size() - 1; place >= 0; --place) {
+      int64_t number = program.order[place];
+      std::vector<int64_t> fresh;
+      bool isMixed = false;
+      for (size_t i = 0; i < program.groups[number].ops.size(); ++i) {
+        int64_t op = program.groups[number].ops[i];
+        for (size_t j = 0; j < program.ops[op].operands.size(); ++j) {
+          int64_t value = program.ops[op].operands[j].value, producer = program.values[value].producer;
+          if (producer < 0 || !program.ops[producer].isFree || groupOf[producer] == number ||
+              !program.ops[op].operands[j].byRows || !program.values[value].hasRows)
+            continue;
+          if (program.ops[producer].space < 0 || program.ops[producer].space != program.groups[number].space ||
+              (!program.groups[number].isLoop && !program.groups[groupOf[producer]].isLoop))
+            continue;
+          int64_t mine = madeIn(value, number);
+          for (int64_t other : fresh)
+            if (program.ops[other].source == program.ops[producer].source)
+              for (int64_t result : program.ops[other].results)
+                if (program.values[result].base == program.values[value].base)
+                  mine = result;
+          if (mine < 0) {
+            int64_t copy = copyOp(producer, number, place, -1, {}, fresh);
+            fresh.push_back(copy);
+            program.groups[number].ops.push_back(copy);
+            for (int64_t result : program.ops[copy].results)
+              if (program.values[result].base == program.values[value].base)
+                mine = result;
+          }
+          program.ops[op].operands[j].value = mine;
+          changed = isMixed = true;
+        }
+      }
+      if (isMixed)
+        sortGroup(program.groups[number]);
+    }
+    if (changed)
+      refresh();
+  }
+  dropUnread();
+}
+
+/// What nobody reads any more.
+void Planner::dropUnread() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (PlanGroup &group : program.groups) {
+      size_t before = group.ops.size();
+      llvm::erase_if(group.ops, [&](int64_t op) {
+        return !program.ops[op].results.empty() && (program.ops[op].isFree || program.ops[op].repeat != Repeat::Never) &&
+               llvm::all_of(program.ops[op].results, [&](int64_t value) { return users[value].empty(); });
+      });
+      changed |= group.ops.size() != before;
+    }
+    llvm::erase_if(program.order, [&](int64_t group) { return program.groups[group].ops.empty(); });
+    refresh();
+  }
+}
+
+bool Program::isOrdered() const {
+  std::vector<int64_t> madeBy(values.size(), -1); // group
+  for (int64_t number : order)
+    for (int64_t op : groups[number].ops) {
+      bool isTurn = groups[number].isLoop && groups[number].ops.size() > 1;
+      for (const PlanUse &use : ops[op].operands) {
+        if (values[use.value].producer < 0)
+          continue;
+        if (madeBy[use.value] < 0 || (madeBy[use.value] == number && isTurn && !(use.byRows && values[use.value].hasRows)))
+          return false;
+      }
+      for (int64_t result : ops[op].results)
+        madeBy[result] = number;
+    }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Giving up a value
+//===----------------------------------------------------------------------===//
+
+bool Planner::isRepeatable(const PlanOp &op) const {
+  return op.repeat == Repeat::Freely || (mayCommunicate && op.repeat == Repeat::Communicates);
+}
+
+int64_t Planner::madeIn(int64_t value, int64_t group) const {
+  for (int64_t copy : copies[program.values[value].base]) {
+    int64_t producer = program.values[copy].producer;
+    if (producer >= 0 && producer < static_cast<int64_t>(groupOf.size()) && groupOf[producer] == group)
+      return copy;
+  }
+  return -1;
+}
+
+int64_t Planner::available(int64_t value, int64_t place, int64_t without) const {
+  int64_t best = -1;
+  for (int64_t copy : copies[program.values[value].base]) {
+    if (program.values[copy].producer < 0)
+      return copy;
+    if (copy == without || spans[copy].first < 0 || spans[copy].first >= place || spans[copy].last < place)
+      continue;
+    if (best < 0 || spans[copy].first > spans[best].first)
+      best = copy;
+  }
+  return best;
+}
+
+bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak, Removal &removal) const {
+  const PlanValue &needed = program.values[value];
+  if (needed.producer < 0)
+    return true;
+  if (!where.isBefore && byRows && needed.hasRows && madeIn(value, where.group) >= 0)
+    return true;
+  const PlanOp &producer = program.ops[needed.producer];
+  auto isAsked = [&](bool before) {
+    return removal.asked.contains(keyOf({needed.producer, where.group, before}));
+  };
+  if (isAsked(true) || (!where.isBefore && byRows && needed.hasRows && isAsked(false)))
+    return true;
+  // Each group has its own of what is free on its rows.
+  bool isFree = producer.isFree && byRows && needed.hasRows && producer.space == program.groups[where.group].space;
+  bool inside = !where.isBefore && byRows && needed.hasRows && producer.space == program.groups[where.group].space;
+  Request again{needed.producer, where.group, !inside};
+  int64_t place = placeOf[where.group];
+  if (!isFree || where.isBefore)
+    if (available(value, place, removal.value) >= 0)
+      return true;
+  if (isRepeatable(producer) || isFree) {
+    auto [freed, cost, count] = std::tuple(removal.freed, removal.cost, removal.requests.size());
+    if (request(again, peak, removal))
+      return true;
+    removal.freed = freed;
+    removal.cost = cost;
+    for (const Request &undone : llvm::ArrayRef(removal.requests).drop_front(count))
+      removal.asked.erase(keyOf(undone));
+    removal.requests.truncate(count);
+  }
+  // Hold it for longer.
+  if (value == removal.value || (isFree && !where.isBefore))
+    return false;
+  if (spans[value].last < peak && spans[value].first <= peak)
+    removal.freed -= needed.bytes;
+  return removal.freed > 0;
+}
+
+bool Planner::request(Request what, int64_t peak, Removal &removal) const {
+  const PlanOp &op = program.ops[what.op];
+  removal.cost += op.cost;
+  // Many ops for one value are not worth it, and ways meet again and again.
+  if (removal.requests.size() > 1000 || removal.refused.contains(keyOf(what)))
+    return false;
+  for (const PlanUse &use : op.operands)
+    if (!require(use.value, use.byRows, what, peak, removal)) {
+      removal.refused.insert(keyOf(what));
+      return false;
+    }
+  removal.requests.push_back(what);
+  removal.asked.insert(keyOf(what));
+  return true;
+}
+
+Planner::Removal Planner::consider(int64_t value, int64_t peak) const {
+  const PlanValue &held = program.values[value];
+  const PlanOp &producer = program.ops[held.producer];
+  Removal removal;
+  removal.value = value;
+  removal.freed = held.bytes;
+  // What a loop makes row by row can be gone when it ends.
+  if (spans[value].first == peak && !(held.hasRows && program.groups[groupOf[held.producer]].isLoop))
+    return {};
+  std::vector<int64_t> places;
+  for (int64_t user : users[value])
+    if (placeOf[groupOf[user]] >= peak && groupOf[user] != groupOf[held.producer])
+      places.push_back(placeOf[groupOf[user]]);
+  llvm::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  for (int64_t place : places) {
+    int64_t number = program.order[place];
+    const PlanGroup &group = program.groups[number];
+    bool inside = held.hasRows && group.isLoop && group.space == producer.space &&
+                  llvm::all_of(users[value], [&](int64_t user) {
+                    return groupOf[user] != number || llvm::all_of(program.ops[user].operands, [&](const PlanUse &use) {
+                             return use.value != value || use.byRows;
+                           });
+                  });
+    // What is read here, other than by rows, is needed here.
+    if (place == peak && !inside)
+      return {};
+    if (!request({held.producer, number, !inside}, peak, removal) || removal.freed <= 0)
+      return {};
+    if (!inside)
+      break; // what is made here serves all later uses
+  }
+  return removal;
+}
+
+int64_t Planner::copyOp(int64_t number, int64_t group, int64_t place, int64_t without, ArrayRef<int64_t> early,
+                        ArrayRef<int64_t> inside) {
+  PlanOp copy = program.ops[number];
+  auto copyAmong = [&](ArrayRef<int64_t> list, int64_t base) {
+    for (int64_t op : list)
+      for (int64_t result : program.ops[op].results)
+        if (program.values[result].base == base)
+          return result;
+    return int64_t(-1);
+  };
+  for (PlanUse &use : copy.operands) {
+    int64_t base = program.values[use.value].base, found = -1;
+    // Of what the group itself makes, only rows are there in time.
+    if (use.byRows && program.values[use.value].hasRows) {
+      found = copyAmong(inside, base);
+      if (found < 0 && group >= 0)
+        found = madeIn(use.value, group);
+    }
+    if (found < 0)
+      found = copyAmong(early, base);
+    if (found < 0)
+      found = available(use.value, place, without);
+    if (found < 0) {
+      // Held for longer: the one that was made last.
+      for (int64_t other : copies[base])
+        if (other != without && spans[other].first >= 0 && spans[other].first < place &&
+            (found < 0 || spans[other].first > spans[found].first))
+          found = other;
+    }
+    if (found >= 0)
+      use.value = found;
+  }
+  SmallVector<int64_t, 1> results;
+  for (int64_t result : copy.results) {
+    PlanValue value = program.values[result];
+    int64_t number = program.addValue(value.bytes, value.hasRows);
+    program.values[number].base = value.base;
+    results.push_back(number);
+  }
+  copy.results = results;
+  copy.turn = turn;
+  return program.addOp(std::move(copy));
+}
+
+void Planner::carryOut(const Removal &removal) {
+  // By group that gets something, in the order in which they run.
+  std::vector<int64_t> targets;
+  for (const Request &request : removal.requests)
+    if (!llvm::is_contained(targets, request.group))
+      targets.push_back(request.group);
+  llvm::sort(targets, [&](int64_t a, int64_t b) { return placeOf[a] < placeOf[b]; });
+  int64_t base = program.values[removal.value].base;
+  for (int64_t target : targets) {
+    int64_t place = placeOf[target];
+    // Made before the group first, since what is made inside may read it.
+    std::vector<int64_t> early, inside;
+    ++turn;
+    for (bool isBefore : {true, false})
+      for (const Request &request : removal.requests) {
+        if (request.group != target || request.isBefore != isBefore)
+          continue;
+        int64_t copy = isBefore ? copyOp(request.op, -1, place, removal.value, early, {})
+                                : copyOp(request.op, target, place, removal.value, early, inside);
+        (isBefore ? early : inside).push_back(copy);
+        result.addedCost += program.ops[copy].cost;
+        ++result.repeated;
+      }
+    int64_t made = -1;
+    for (ArrayRef<int64_t> list : {ArrayRef(early), ArrayRef(inside)})
+      for (int64_t op : list)
+        for (int64_t value : program.ops[op].results)
+          if (program.values[value].base == base)
+            made = value;
+    bool insideMade = made >= 0 && llvm::is_contained(inside, program.values[made].producer);
+    if (made >= 0)
+      for (int64_t user : users[removal.value]) {
+        int64_t at = placeOf[groupOf[user]];
+        if (groupOf[user] == groupOf[program.values[removal.value].producer] || (insideMade ? at != place : at < place))
+          continue;
+        for (PlanUse &use : program.ops[user].operands)
+          if (use.value == removal.value)
+            use.value = made;
+      }
+    if (!inside.empty()) {
+      llvm::append_range(program.groups[target].ops, inside);
+      sortGroup(program.groups[target]);
+    }
+    // What is made before runs in groups of its own.
+    std::vector<int64_t> added;
+    for (int64_t op : early) {
+      const PlanOp &info = program.ops[op];
+      bool joins = !added.empty() && info.space >= 0 && program.groups[added.back()].space == info.space;
+      if (joins)
+        for (const PlanUse &use : info.operands) {
+          int64_t producer = program.values[use.value].producer;
+          if (producer >= 0 && llvm::is_contained(program.groups[added.back()].ops, producer))
+            joins &= use.byRows && program.values[use.value].hasRows;
+        }
+      if (!joins) {
+        added.push_back(program.groups.size());
+        program.groups.emplace_back().space = info.space;
+      }
+      program.groups[added.back()].ops.push_back(op);
+    }
+    program.order.insert(llvm::find(program.order, target), added.begin(), added.end());
+  }
+}
+
+/// Gives up values that live at `peak`, for `tooMuch` bytes if it can: the cheapest
+/// first, and no more of them than cost about as much. False if there is none.
+bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
+  struct Choice {
+    int64_t value;
+    double price; ///< cost of a byte
+    int64_t freed;
+  };
+  std::vector<Choice> choices;
+  for (int64_t value : liveAt(peak)) {
+    if (!isRepeatable(program.ops[program.values[value].producer]))
+      continue;
+    Removal removal = consider(value, peak);
+    if (!removal.requests.empty() && removal.freed > 0)
+      choices.push_back({value, removal.cost / double(removal.freed), removal.freed});
+  }
+  if (choices.empty())
+    return false;
+  llvm::stable_sort(choices, [](const Choice &a, const Choice &b) {
+    return std::pair(a.price, -a.freed) < std::pair(b.price, -b.freed);
+  });
+  double most = 1.5 * choices.front().price;
+  int64_t taken = 0;
+  for (const Choice &choice : llvm::ArrayRef(choices).take_front(16)) {
+    if (taken > 0 && (choice.price > most || tooMuch <= 0))
+      break;
+    // Those before may have changed places and costs.
+    int64_t place = peak;
+    if (taken > 0) {
+      if (spans[choice.value].first < 0)
+        continue;
+      std::vector<int64_t> bytes = bytesByPlace();
+      place = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
+      if (spans[choice.value].first > place || spans[choice.value].last < place || isInternal(choice.value))
+        continue;
+    }
+    Removal removal = consider(choice.value, place);
+    if (removal.requests.empty() || removal.freed <= 0 || removal.cost / double(removal.freed) > std::max(most, choice.price))
+      continue;
+    carryOut(removal);
+    refresh();
+    ++taken;
+    tooMuch -= removal.freed;
+  }
+  return taken > 0;
+}
+
+bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
+  this->mayCommunicate = mayCommunicate;
+  refresh();
+  turn = 1; // of what is free
+  result = {};
+  for (const PlanOp &op : program.ops)
+    result.cost += op.cost;
+  auto peakOf = [](const std::vector<int64_t> &bytes) {
+    return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+  };
+  blockBytes = 0;
+  result.peakBefore = result.peakAfter = peakOf(bytesByPlace());
+  if (result.peakBefore <= limit)
+    return true;
+  blockBytes = limit / 16;
+  auto loops = [&] {
+    if (!mayBlock)
+      return;
+    chooseLoops();
+    giveFreeOps();
+  };
+  loops();
+  bool fits = false;
+  for (size_t turns = 2 * program.ops.size() + 64; turns > 0; --turns) {
+    std::vector<int64_t> bytes = bytesByPlace();
+    if (peakOf(bytes) <= limit) {
+      fits = true;
+      break;
+    }
+    auto peak = std::max_element(bytes.begin(), bytes.end());
+    if (!giveUpSome(peak - bytes.begin(), *peak - limit))
+      break;
+    loops();
+  }
+  result.peakAfter = peakOf(bytesByPlace());
+  for (int64_t group : program.order)
+    result.loops += program.groups[group].isLoop && program.groups[group].ops.size() > 1;
+  return fits;
+}
