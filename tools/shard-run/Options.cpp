@@ -61,6 +61,11 @@ static cl::opt<std::string>
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
 static const TakeOptionName takeThreads("threads");
 static NumberOption
+static cl::opt<std::string>
+    plantFault("plant-fault",
+               cl::desc("With emulated-cuda: make a kernel wrong, to see "
+                        "whether that is found (spmd-plant-fault)"),
+               cl::value_desc("KIND:NUMBER"), cl::Hidden, cl::cat(category));
     threads("threads",
             cl::desc("Threads of each rank that share its loops (default 1)"),
             cl::value_desc("N"), cl::cat(category));
@@ -276,6 +281,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   std::pair<const cl::opt<std::string> *, std::string *> files[] = {
       {&inputsFile, &options.inputsFile},
       {&expect, &options.expectFile},
+  options.compile.stages.plantFault = plantFault;
       {&outputsFile, &options.outputsFile}};
   for (auto [option, target] : files) {
     Expected<std::string> file = fileOf(*option);

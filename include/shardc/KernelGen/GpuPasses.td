@@ -41,6 +41,19 @@ def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModu
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
+def PlantFaultPass : Pass<"spmd-plant-fault", "mlir::ModuleOp"> {
+  let summary = "Make a kernel wrong, to see whether that is found.";
+  let description = [{
+    Before: kernels in the NVVM dialect. After: one place of them is what somebody might have written by mistake: a barrier
+    is missing, a wait comes too late, an edge is not looked at. For tests of the emulator. Refuses: a kind of fault that
+    does not exist, or that has no such place in the module.
+  }];
+  let options = [
+    Option<"fault", "fault", "std::string", /*default=*/"",
+           "KIND or KIND:NUMBER, the places of a kind counted from 0.">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {
   let summary = "Turn kernels in the NVVM dialect into functions of the host.";
   let description = [{

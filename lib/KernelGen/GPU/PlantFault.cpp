@@ -1,0 +1,285 @@
+//===- PlantFault.cpp - Kernels made wrong, to see whether it is found ----===//
+//
+// What a programmer of kernels forgets or mixes up, done to kernels that are
+// right. Tests plant each and expect the emulator to report it, or results to
+// differ, in one schedule at least.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "shardc/KernelGen/GPU.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_PLANTFAULTPASS
+#include "shardc/KernelGen/GpuPasses.h.inc"
+
+/// A constant of the type of `like`.
+static Value constantOf(OpBuilder &b, Value like, int64_t number) {
+  return LLVM::ConstantOp::create(b, like.getLoc(), like.getType(),
+                                  b.getIntegerAttr(like.getType(), number));
+}
+
+static bool isConstant(Value value) {
+  return matchPattern(value, m_Constant());
+}
+
+/// Sets `operand`, a constant, to what `change` makes of it.
+static void changeConstant(OpBuilder &b, OpOperand &operand,
+                           llvm::function_ref<int64_t(int64_t)> change) {
+  APInt number;
+  matchPattern(operand.get(), m_ConstantInt(&number));
+  operand.set(constantOf(b, operand.get(), change(number.getSExtValue())));
+}
+
+static void addTo(OpBuilder &b, OpOperand &operand, int64_t number) {
+  Value more = constantOf(b, operand.get(), number);
+  operand.set(LLVM::AddOp::create(b, more.getLoc(), operand.get(), more));
+}
+
+static NVVM::MMALayout other(NVVM::MMALayout layout) {
+  return layout == NVVM::MMALayout::col ? NVVM::MMALayout::row
+                                        : NVVM::MMALayout::col;
+}
+
+/// A condition that says whether something lies inside an edge.
+static bool isEdge(Value condition) {
+  if (auto both = condition.getDefiningOp<LLVM::AndOp>())
+    return isEdge(both.getLhs()) || isEdge(both.getRhs());
+  auto compare = condition.getDefiningOp<LLVM::ICmpOp>();
+  return compare && compare.getPredicate() == LLVM::ICmpPredicate::ult;
+}
+
+namespace {
+/// A kind of fault. Each `plant` returns false for an op that it cannot be done
+/// to; else does it, where `really`.
+struct Fault {
+  StringLiteral name;
+  bool (*plant)(Operation *op, bool really);
+};
+} // namespace
+
+/// Lets `change(op, builder)` be done to ops of a kind that `fits` takes.
+template <typename Op, typename Change, typename Fits>
+static bool change(Operation *op, bool really, Change change, Fits fits) {
+  auto one = dyn_cast<Op>(op);
+  if (!one || !fits(one))
+    return false;
+  if (really) {
+    OpBuilder b(op);
+    change(one, b);
+  }
+  return true;
+}
+template <typename Op, typename Change>
+static bool change(Operation *op, bool really, Change doIt) {
+  return change<Op>(op, really, doIt, [](Op) { return true; });
+}
+template <typename Op> static bool drop(Operation *op, bool really) {
+  return change<Op>(op, really, [](Op one, OpBuilder &) { one->erase(); });
+}
+
+using NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp;
+static const Fault kFaults[] = {
+    {"barrier",
+     [](Operation *op, bool really) {
+       return drop<NVVM::Barrier0Op>(op, really) ||
+              drop<NVVM::BarrierOp>(op, really);
+     }},
+    {"warp-barrier", drop<NVVM::SyncWarpOp>},
+    // Copies.
+    {"copy", drop<NVVM::CpAsyncOp>},
+    {"copy-commit", drop<NVVM::CpAsyncCommitGroupOp>},
+    {"copy-wait", drop<NVVM::CpAsyncWaitGroupOp>},
+    {"copy-wait-late",
+     [](Operation *op, bool really) {
+       return change<NVVM::CpAsyncWaitGroupOp>(
+           op, really,
+           [](auto wait, OpBuilder &) { wait.setN(wait.getN() + 1); });
+     }},
+    // Edges and places.
+    {"edge",
+     [](Operation *op, bool really) {
+       return change<LLVM::CondBrOp>(
+           op, really,
+           [](auto branch, OpBuilder &b) {
+             branch.getConditionMutable().assign(
+                 constantOf(b, branch.getCondition(), 1));
+           },
+           [](auto branch) { return isEdge(branch.getCondition()); });
+     }},
+    {"swizzle",
+     [](Operation *op, bool really) {
+       return change<LLVM::XOrOp>(
+           op, really,
+           [](auto swap, OpBuilder &) {
+             swap.getResult().replaceAllUsesWith(swap.getLhs());
+           },
+           [](auto swap) {
+             return swap.getType().isInteger(64) && !isConstant(swap.getRhs());
+           });
+     }},
+    {"store-place",
+     [](Operation *op, bool really) {
+       return change<LLVM::StoreOp>(op, really, [](auto store, OpBuilder &b) {
+         Value next =
+             LLVM::GEPOp::create(b, store.getLoc(), store.getAddr().getType(),
+                                 store.getValue().getType(), store.getAddr(),
+                                 ArrayRef<LLVM::GEPArg>{1});
+         store.getAddrMutable().assign(next);
+       });
+     }},
+    // Warps.
+    {"shuffle-distance",
+     [](Operation *op, bool really) {
+       return change<NVVM::ShflOp>(
+           op, really,
+           [](auto shuffle, OpBuilder &b) {
+             changeConstant(b, shuffle.getOffsetMutable(),
+                            [](int64_t by) { return by > 1 ? by / 2 : 2; });
+           },
+           [](auto shuffle) { return isConstant(shuffle.getOffset()); });
+     }},
+    {"matrix-direction",
+     [](Operation *op, bool really) {
+       return change<NVVM::LdMatrixOp>(op, really, [](auto load, OpBuilder &) {
+         load.setLayout(other(load.getLayout()));
+       });
+     }},
+    {"fragment",
+     [](Operation *op, bool really) {
+       return change<NVVM::MmaOp>(op, really, [](auto multiply, OpBuilder &) {
+         Value one = multiply->getOperand(1);
+         multiply->setOperand(1, multiply->getOperand(2));
+         multiply->setOperand(2, one);
+       });
+     }},
+    // mbarriers and bulk copies.
+    {"mbarrier-wait",
+     [](Operation *op, bool really) {
+       return change<NVVM::MBarrierTryWaitOp>(
+           op, really, [](auto wait, OpBuilder &b) {
+             wait.getRes().replaceAllUsesWith(constantOf(b, wait.getRes(), 1));
+             wait->erase();
+           });
+     }},
+    {"mbarrier-phase",
+     [](Operation *op, bool really) {
+       return change<NVVM::MBarrierTryWaitOp>(
+           op, really, [](auto wait, OpBuilder &b) {
+             addTo(b, wait.getStateOrPhaseMutable(), 1);
+           });
+     }},
+    {"mbarrier-arrive", drop<NVVM::MBarrierArriveOp>},
+    {"mbarrier-count",
+     [](Operation *op, bool really) {
+       return change<NVVM::MBarrierInitOp>(
+           op, really, [](auto init, OpBuilder &b) {
+             addTo(b, init.getCountMutable(), 1);
+           });
+     }},
+    {"mbarrier-fewer",
+     [](Operation *op, bool really) {
+       return change<NVVM::MBarrierInitOp>(
+           op, really,
+           [](auto init, OpBuilder &b) {
+             changeConstant(b, init.getCountMutable(),
+                            [](int64_t) { return 1; });
+           },
+           [](auto init) {
+             return isConstant(init.getCount()) &&
+                    !matchPattern(init.getCount(), m_One());
+           });
+     }},
+    {"mbarrier-bytes",
+     [](Operation *op, bool really) {
+       return change<NVVM::MBarrierArriveExpectTxOp>(
+           op, really, [](auto arrive, OpBuilder &b) {
+             addTo(b, arrive.getTxcountMutable(), -128);
+           });
+     }},
+    {"mbarrier-fence", drop<NVVM::FenceMbarrierInitOp>},
+    {"bulk-copy", drop<CpAsyncBulkTensorGlobalToSharedClusterOp>},
+    {"bulk-copy-place",
+     [](Operation *op, bool really) {
+       return change<CpAsyncBulkTensorGlobalToSharedClusterOp>(
+           op, really, [](auto copy, OpBuilder &) {
+             unsigned at = copy.getCoordinates().getBeginOperandIndex();
+             Value first = copy->getOperand(at);
+             copy->setOperand(at, copy->getOperand(at + 1));
+             copy->setOperand(at + 1, first);
+           });
+     }},
+    // Products of warpgroups.
+    {"product-fence", drop<NVVM::WgmmaFenceAlignedOp>},
+    {"product-commit", drop<NVVM::WgmmaGroupSyncAlignedOp>},
+    {"product-wait", drop<NVVM::WgmmaWaitGroupSyncOp>},
+    {"product-wait-late",
+     [](Operation *op, bool really) {
+       return change<NVVM::WgmmaWaitGroupSyncOp>(
+           op, really,
+           [](auto wait, OpBuilder &) { wait.setGroup(wait.getGroup() + 1); });
+     }},
+    {"product-direction",
+     [](Operation *op, bool really) {
+       return change<NVVM::WgmmaMmaAsyncOp>(
+           op, really, [](auto product, OpBuilder &) {
+             product.setLayoutB(other(product.getLayoutB()));
+           });
+     }},
+    {"product-descriptor",
+     [](Operation *op, bool really) {
+       return change<NVVM::WgmmaMmaAsyncOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             addTo(b, product.getDescriptorAMutable(), 1);
+           });
+     }},
+    {"product-stride",
+     [](Operation *op, bool really) {
+       return change<NVVM::WgmmaMmaAsyncOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             addTo(b, product.getDescriptorBMutable(), int64_t(1) << 32);
+           });
+     }},
+};
+
+namespace {
+struct PlantFaultPass final : shardc::impl::PlantFaultPassBase<PlantFaultPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto [name, text] = StringRef(fault).split(':');
+    int64_t number = 0;
+    const Fault *kind = llvm::find_if(
+        kFaults, [name = name](const Fault &one) { return one.name == name; });
+    if (kind == std::end(kFaults) ||
+        (!text.empty() && text.getAsInteger(10, number))) {
+      module.emitError("unknown fault '")
+          << fault.getValue() << "': expected KIND or KIND:NUMBER, of "
+          << llvm::join(llvm::map_range(kFaults,
+                                        [](const Fault &one) -> StringRef {
+                                          return one.name;
+                                        }),
+                        ", ");
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> places;
+    if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName))
+      kernels.walk([&](Operation *op) {
+        if (kind->plant(op, /*really=*/false))
+          places.push_back(op);
+      });
+    if (number < 0 || number >= static_cast<int64_t>(places.size())) {
+      module.emitError("no place for fault '")
+          << fault.getValue() << "': there are " << places.size()
+          << " of its kind";
+      return signalPassFailure();
+    }
+    kind->plant(places[number], /*really=*/true);
+  }
+};
+} // namespace
+} // namespace shardc

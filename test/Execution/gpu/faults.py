@@ -1,0 +1,101 @@
+"""Plant faults in generated kernels, one at a time, and see that the emulated device finds each.
+
+    faults.py --shard-run PATH [--scratch DIR] [--only TEXT] [--verbose]
+
+A fault is found where the emulator reports it, or results differ, in one schedule at least. Exits 1 where one is not found, or
+where a kernel without faults fails. Programs are below, faults are those of spmd-plant-fault.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+SCHEDULES = ["round-robin", "run-ahead", "random=3"]
+
+# Name: flags, program, and the places of each kind of fault.
+PRODUCT = """func.func @main(%a: tensor<{0}x{1}x{3}>, %b: tensor<{1}x{2}x{3}>) -> tensor<{0}x{2}xf32> {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<{0}x{1}x{3}>, tensor<{1}x{2}x{3}>) -> tensor<{0}x{2}xf32>
+  return %0 : tensor<{0}x{2}xf32>
+}}
+"""
+REDUCTION = """func.func @main(%a: tensor<3x1000xf32>, %b: tensor<1000x40xf32>) -> (tensor<3xf32>, tensor<40xf32>) {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1] : (tensor<3x1000xf32>, tensor<f32>) -> tensor<3xf32>
+  %1 = stablehlo.reduce(%b init: %c) applies stablehlo.add across dimensions = [0] : (tensor<1000x40xf32>, tensor<f32>) -> tensor<40xf32>
+  return %0, %1 : tensor<3xf32>, tensor<40xf32>
+}
+"""
+TRANSPOSE = """func.func @main(%a: tensor<70x50xf32>) -> tensor<50x70xf32> {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<70x50xf32>) -> tensor<50x70xf32>
+  return %0 : tensor<50x70xf32>
+}
+"""
+CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
+    "warpgroups": ([], PRODUCT.format(150, 456, 200, "bf16"), {
+        "barrier": [0], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1],
+        "mbarrier-count": [0, 1], "mbarrier-fewer": [0], "mbarrier-bytes": [0], "mbarrier-fence": [0],
+        "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 2], "product-fence": [0], "product-commit": [0],
+        "product-wait": [0, 1], "product-wait-late": [0, 1], "product-direction": [0, 3], "product-descriptor": [1],
+        "product-stride": [2], "shuffle-distance": [0, 7], "store-place": [1]}),
+    "tensor-cores": (["--arch=sm_80"], PRODUCT.format(70, 200, 72, "bf16"), {
+        "barrier": [0], "copy": [0], "copy-commit": [0, 3], "copy-wait": [0], "copy-wait-late": [0],
+        "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),
+    "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
+        "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
+    "reductions": ([], REDUCTION, {"barrier": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
+    "transposes": ([], TRANSPOSE, {"barrier": [0], "edge": [0, 1]}),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--scratch", type=Path, default=Path())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    planted = found = 0
+    broken = False
+    for name, (flags, program, faults) in CASES.items():
+        if options.only and options.only not in name:
+            continue
+        model, expected = options.scratch / f"{name}.mlir", options.scratch / f"{name}.npz"
+        model.write_text(program)
+
+        def run(*more: str, model: Path = model) -> subprocess.CompletedProcess[str]:
+            return subprocess.run([options.shard_run, str(model), "--seed=4", *more], capture_output=True, text=True,
+                                  check=False)
+
+        run(f"--outputs=@{expected}")
+        emulated = ["--device=emulated-cuda", "--check-kernels", f"--expect=@{expected}", "--atol=1e-3", *flags]
+        if (right := run(*emulated)).returncode:
+            print(f"{name}: fails without a fault: {right.stderr.strip()}")
+            broken = True
+            continue
+        for kind, places in faults.items():
+            for place in places:
+                planted += 1
+                seen = ""
+                for schedule in SCHEDULES:
+                    result = run(*emulated, f"--kernel-schedule={schedule}", f"--plant-fault={kind}:{place}")
+                    said = (result.stderr.strip().splitlines() or [""])[-1]
+                    if "no place for fault" in said or "unknown fault" in said or result.returncode < 0:
+                        seen = ""
+                        print(f"{name} {kind}:{place}: {said or result.returncode}")
+                        break
+                    if result.returncode:
+                        seen = f"{schedule}: {said}"
+                        break
+                found += bool(seen)
+                if not seen:
+                    print(f"{name} {kind}:{place}: NOT FOUND")
+                elif options.verbose:
+                    print(f"{name} {kind}:{place}: {seen}")
+    print(f"{planted} planted, {found} found")
+    return 1 if broken or found < planted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
