@@ -116,10 +116,16 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
     Operation *place = body->findAncestorOpInBlock(*op);
     return !place || place->isBeforeInBlock(shown) || last->isBeforeInBlock(place);
   };
+  auto argument = dyn_cast<BlockArgument>(candidate.block());
+  bool isCarried = argument && argument.getOwner() == body;
   return forEachUse(candidate.block(), [&](OpOperand &operand, Use use) {
     Operation *user = operand.getOwner();
-    if (user == site || user == candidate.start || user == body->getTerminator())
+    if (user == site || user == candidate.start)
       return true;
+    // What a loop carries it also yields; what a branch makes and yields goes on
+    // to a buffer of the block's own type.
+    if (user == body->getTerminator())
+      return isCarried;
     for (Candidate other : others)
       if (user == other.start || (user == other.site && isAway(user)))
         return true;
