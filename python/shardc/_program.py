@@ -28,6 +28,7 @@ def compile(
     arch: str = "native",
     no_fallback: bool = False,
     no_raise: bool = False,
+    threads: int = 1,
 ) -> "Program":
     """Compile a model for a mesh.
 
@@ -44,6 +45,7 @@ def compile(
         arch: what code is generated for.
         no_fallback: an op that would be gathered is an error.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
+        threads: of each rank, that share its loops; results have the same bits with any number.
 
     Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; ValueError for shardings that
     the arguments cannot have.
@@ -62,6 +64,8 @@ def compile(
         options.append("--no-fallback")
     if no_raise:
         options.append("--no-raise")
+    if threads != 1:
+        options.append(f"--threads={threads}")
     program = Program(read, options)
     program._compile(annotate(read.text, mesh, cuts))
     return program
@@ -129,9 +133,21 @@ class Program:
         """
         return self._run(self._artifact, arguments, [], named)[0]
 
-    def report(self, *arguments: Any, repeat: int = 1) -> dict[str, Any]:
-        """Run ``repeat`` steps; times, bytes and communication as ``shard-run --report=json`` gives them."""
-        return self._run(self._artifact, arguments, [f"--repeat={repeat}"])[1]
+    def report(self, *arguments: Any, repeat: int = 1, trace: str | os.PathLike[str] | None = None,
+               page: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """Run ``repeat`` steps; times, bytes and communication as ``shard-run --report=json`` gives them.
+
+        ``trace`` is a file for what each rank did when, which Perfetto opens; the model is compiled once more for it, so that
+        kernels have names (a loaded program shows its communication alone). ``page`` is a file for the report as HTML.
+        """
+        options = [f"--repeat={repeat}"]
+        options += [f"--report={os.fspath(page)}"] if page is not None else []
+        if trace is None:
+            return self._run(self._artifact, arguments, options)[1]
+        options.append(f"--trace={os.fspath(trace)}")
+        if not self._model.exists():
+            return self._run(self._artifact, arguments, options)[1]
+        return self._run(self._model, arguments, [*options, *self._options])[1]
 
     def check(self, *arguments: Any, rtol: float | None = None, atol: float | None = None) -> dict[str, Any]:
         """Run sharded and unsharded and compare; the report.

@@ -1,5 +1,6 @@
 """The package without JAX: text and artifacts in, arrays out, errors as exceptions."""
 
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +29,15 @@ numpy.testing.assert_array_equal(above, y > 0.5)
 assert program.check(x, w)["mesh"] == {"d": 3}
 report = program.report([x, w], repeat=2)
 assert report["ranks"] == 3 and report["arguments"][0]["dims"][0]["sizes"] == [7, 0, 3]
+with tempfile.TemporaryDirectory() as folder:
+    trace, page = Path(folder) / "trace.json", Path(folder) / "report.html"
+    report = program.report([x, w], repeat=2, trace=trace, page=page)
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert report["steps"] == 2 and any(event.get("cat") == "kernel" for event in events)
+    assert page.read_text().startswith("<!doctype html>")
+shared = shardc.compile(TEXT, mesh={"d": 3}, in_shardings=[shardc.split(0, "d", sizes=[7, 0, 3]), None], threads=2)
+assert shared.report([x, w])["threads"] == 2
+numpy.testing.assert_array_equal(shared(x, w)[0], y)
 
 # The type of a complex argument has brackets of its own.
 CONJUGATE = """

@@ -109,9 +109,10 @@ static cl::opt<std::string>
                 cl::value_desc("@file.npz"), cl::cat(category));
 static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
                            cl::value_desc("N"), cl::cat(category));
-static cl::opt<std::string>
+static cl::list<std::string>
     report("report",
-           cl::desc("json: one object on stdout; FILE.html: a page to read"),
+           cl::desc("json: one object on stdout; FILE.html: a page to read; may "
+                    "be given twice"),
            cl::value_desc("format"), cl::cat(category));
 static cl::opt<std::string>
     trace("trace",
@@ -180,10 +181,10 @@ static Error checkOptions() {
                  ": expected round-robin, run-ahead or random=SEED");
   if (checkKernels && device != "emulated-cuda")
     return usage("--check-kernels goes with --device=emulated-cuda");
-  if (!report.empty() && report != "json" &&
-      !StringRef(report).ends_with(".html"))
-    return usage("--report=" + report +
-                 ": expected json, or a file whose name ends with .html");
+  for (const std::string &format : report)
+    if (format != "json" && !StringRef(format).ends_with(".html"))
+      return usage("--report=" + format +
+                   ": expected json, or a file whose name ends with .html");
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
   if (threads.getNumOccurrences() && device != "cpu")
@@ -301,9 +302,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   }
   options.check = check;
   options.repeat = steps.value_or(1);
-  options.reportJSON = report == "json";
-  if (!options.reportJSON)
-    options.reportFile = report;
+  for (const std::string &format : report)
+    if (format == "json")
+      options.reportJSON = true;
+    else
+      options.reportFile = format;
   options.traceFile = trace;
   options.compile.stages.trace = trace.getNumOccurrences() && device == "cpu";
   options.compile.stages.threads = threadNumber.value_or(1);
