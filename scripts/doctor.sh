@@ -74,14 +74,19 @@ else
 fi
 
 printf 'targets and transports\n'
-row cpu on "code for the processor; ranks are threads of one process"
+row cpu on "code for the processor; ranks are threads, or processes (--processes=N)"
 if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
   row cuda on "driver found; --device=cuda"
 else
   row cuda off "no driver; --device=emulated-cuda runs kernels on the host"
 fi
-row mpi off "not part of this version"
-row nccl off "not part of this version"
+may "Open MPI" mpicc.openmpi "Debian packages openmpi-bin and libopenmpi-dev; --transport=mpi needs it, or MPICH"
+may MPICH mpicc.mpich "Debian packages mpich and libmpich-dev"
+if ldconfig -p 2>/dev/null | grep -q 'libnccl\.so\.2'; then
+  row nccl on "library found; --transport=nccl"
+else
+  row nccl off "no libnccl.so.2; ranks on GPUs of one process need none"
+fi
 
 printf 'this tree\n'
 if [ -x "$build/bin/shard-run" ]; then

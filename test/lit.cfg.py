@@ -8,6 +8,8 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
+    openmpi, mpich
+             the library's mpirun is there, and was when the tools were built
 """
 
 import os
@@ -62,6 +64,11 @@ config.substitutions.append(
 )
 
 config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")
+
+for library in ("openmpi", "mpich"):
+    part = os.path.join(config.shardc_build_dir, "lib", f"shardrt_mpi_{library}.so")
+    if shutil.which(f"mpirun.{library}") and os.path.exists(part):
+        config.available_features.add(library)
 
 # Where shardc looks for it as well. Without it such tests are reported as not run.
 cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)]

@@ -136,7 +136,8 @@ TEST(Launch, WhatIsMissingOrMakesNoSenseIsSaid) {
       "mpirun does not say where rank 0 is: set MASTER_ADDR to its host's "
       "name, the same for all ranks");
   EXPECT_EQ(
-      read({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "4"}},
+      read({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"},
+            {"MASTER_ADDR", "head"}},
            launch),
       "mpirun does not say which job this is: set SHARDRT_JOB_TOKEN, or "
       "MASTER_PORT, the same for all ranks");

@@ -30,6 +30,11 @@ static bool isInOneOf(const std::vector<Box> &boxes,
 static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
                           int64_t steps, uint64_t seed, bool split, Way way) {
   site.exchange.meshShape = mesh;
+  int64_t ranks = 1;
+  for (int64_t size : mesh)
+    ranks *= size;
+  if (!canGo(way, ranks))
+    return;
   ASSERT_EQ(shardc::verifyExchange(site.exchange), "");
   TestWorld world(makeTable(mesh, {site}), seed, 60'000, 0, false, way);
   int64_t bytes = elementBytes(site.type);
@@ -94,6 +99,8 @@ static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
   EXPECT_EQ(status, SHARDRT_OK) << world.error();
   EXPECT_EQ(wrong.load(), 0)
       << site.report << ", " << world.ranks << " ranks, " << nameOf(way);
+  if (way == Way::Mpi)
+    return; // Others know the rest.
   shardrt_site_stats stats = world.stats(0);
   EXPECT_EQ(stats.count, steps * world.ranks);
   EXPECT_EQ(stats.bytes_received,
@@ -108,7 +115,7 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
                           int64_t steps = 3, uint64_t seed = 0,
                           bool split = false) {
   runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : otherWays)
+  for (Way way : otherWays())
     runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
   for (const DimExchange &dim : site.exchange.dims)
     for (size_t i = 0; i < dim.owned.size(); ++i)
@@ -116,7 +123,7 @@ static void checkExchange(const std::vector<int64_t> &mesh, Site site,
         return;
   site.inPlace = true;
   runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : otherWays)
+  for (Way way : otherWays())
     runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
 }
 

@@ -42,10 +42,12 @@ allReduce(const std::vector<int64_t> &mesh, ElementType type, Reduction op,
           const std::vector<int64_t> &axes,
           const std::vector<std::vector<T>> &inputs, bool inPlace = false) {
   auto outputs = runOnce(mesh, type, op, axes, inputs, inPlace, Way::Host);
-  for (Way way : otherWays) {
+  for (Way way : otherWays()) {
+    if (!canGo(way, static_cast<int64_t>(inputs.size())))
+      continue;
     auto again = runOnce(mesh, type, op, axes, inputs, inPlace, way);
     for (size_t rank = 0; rank < inputs.size(); ++rank)
-      if (!inputs[rank].empty())
+      if (!inputs[rank].empty() && isMine(way, rank))
         EXPECT_EQ(std::memcmp(again[rank].data(), outputs[rank].data(),
                               outputs[rank].size() * sizeof(T)),
                   0)
@@ -303,6 +305,11 @@ static void runReduceScatter(const std::vector<int64_t> &mesh, Site site,
   site.reduction = Reduction::Sum;
   site.type = ElementType::I32;
   site.exchange.meshShape = mesh;
+  int64_t ranks = 1;
+  for (int64_t size : mesh)
+    ranks *= size;
+  if (!canGo(way, ranks))
+    return;
   TestWorld world(makeTable(mesh, {site}), seed, 60'000, 0, false, way);
   const auto &shape = site.exchange.globalShape;
   auto valueOf = [&](int64_t rank, int64_t linear) {
@@ -355,7 +362,7 @@ static void runReduceScatter(const std::vector<int64_t> &mesh, Site site,
 static void checkReduceScatter(const std::vector<int64_t> &mesh, Site site,
                                uint64_t seed = 0) {
   runReduceScatter(mesh, site, seed, Way::Host);
-  for (Way way : otherWays)
+  for (Way way : otherWays())
     runReduceScatter(mesh, site, seed, way);
 }
 

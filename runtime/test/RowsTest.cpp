@@ -75,7 +75,15 @@ public:
   }
 
   void check(int64_t steps, uint64_t seed) {
-    for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl})
+    int64_t ranks = 1;
+    for (int64_t size : c.mesh)
+      ranks *= size;
+    if (mpiJob() && canGo(Way::Mpi, ranks))
+      check(steps, seed, Way::Mpi);
+    if (mpiJob())
+      return;
+    for (Way way :
+         {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl})
       check(steps, seed, way);
   }
 

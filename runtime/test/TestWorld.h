@@ -15,8 +15,10 @@
 #include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <netinet/in.h>
 #include <random>
+#include <span>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -64,14 +66,49 @@ enum class Way {
   Nccl,
   CudaNccl,
   SharedStaged,
-  SocketsNccl
+  SocketsNccl,
+  Mpi
 };
 
+/// The job of this process, where mpirun has started several of this test
+/// (SHARDRT_TEST_MPI is set); else NULL. Each runs its own rank of worlds that go
+/// over MPI, and skips those of another size.
+inline shardrt_job *mpiJob() {
+  struct Leave {
+    void operator()(shardrt_job *job) const { shardrt_job_leave(job); }
+  };
+  static const std::unique_ptr<shardrt_job, Leave> job([] {
+    shardrt_job *made = nullptr;
+    char error[512] = "";
+    if (getenv("SHARDRT_TEST_MPI"))
+      EXPECT_EQ(shardrt_job_join(nullptr, &made, error, sizeof(error)), 0)
+          << error;
+    return made;
+  }());
+  return job.get();
+}
+
 /// All but threads that share their memory.
-inline constexpr Way otherWays[] = {
-    Way::Shared,     Way::Sockets, Way::Staged,   Way::Direct,
-    Way::CudaDirect, Way::Nccl,    Way::CudaNccl, Way::SharedStaged,
-    Way::SocketsNccl};
+inline std::span<const Way> otherWays() {
+  static constexpr Way inOneProcess[] = {
+      Way::Shared,     Way::Sockets, Way::Staged,   Way::Direct,
+      Way::CudaDirect, Way::Nccl,    Way::CudaNccl, Way::SharedStaged,
+      Way::SocketsNccl};
+  static constexpr Way overMpi[] = {Way::Mpi};
+  if (mpiJob())
+    return overMpi;
+  return inOneProcess;
+}
+
+/// Whether a world of `ranks` ranks can go this way.
+inline bool canGo(Way way, int64_t ranks) {
+  return way != Way::Mpi || ranks == shardrt_job_size(mpiJob());
+}
+
+/// Whether this process runs rank `rank`.
+inline bool isMine(Way way, int64_t rank) {
+  return way != Way::Mpi || rank == shardrt_job_rank(mpiJob());
+}
 
 inline const char *nameOf(Way way) {
   const char *const names[] = {"host",
@@ -83,7 +120,8 @@ inline const char *nameOf(Way way) {
                                "NCCL",
                                "NCCL on CUDA",
                                "staged, shared memory of processes",
-                               "NCCL, sockets"};
+                               "NCCL, sockets",
+                               "MPI"};
   return names[static_cast<int>(way)];
 }
 
@@ -95,7 +133,8 @@ inline bool isOfJob(Way way) {
 }
 
 inline bool isOfHost(Way way) {
-  return way == Way::Host || way == Way::Shared || way == Way::Sockets;
+  return way == Way::Host || way == Way::Shared || way == Way::Sockets ||
+         way == Way::Mpi;
 }
 
 /// A port of this host that nobody listens at.
@@ -160,7 +199,10 @@ public:
             : SHARDRT_TRANSPORT_DIRECT;
     options.wire = way == Way::Sockets || way == Way::SocketsNccl
                        ? SHARDRT_WIRE_TCP
-                       : SHARDRT_WIRE_SHARED;
+                   : way == Way::Mpi ? SHARDRT_WIRE_MPI
+                                     : SHARDRT_WIRE_SHARED;
+    if (way == Way::Mpi)
+      options.job = mpiJob();
     options.size = sizeof(options);
     options.timeout_ms = timeoutMs;
     options.grace_ms = graceMs;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include <cmath>
+#include <fcntl.h>
 
 using namespace llvm;
 using namespace shardc;
@@ -35,9 +36,16 @@ static cl::list<std::string>
            cl::value_desc("ARG=8x6"), cl::cat(category));
 static cl::opt<std::string> transport(
     "transport",
-    cl::desc("thread (default): ranks are threads; for kernels on devices also "
-             "host, direct or nccl, which say how buffers go from rank to rank"),
-    cl::value_desc("name"), cl::init("thread"), cl::cat(category));
+    cl::desc("thread: ranks are threads (default, unless a launcher started "
+             "several processes); process: ranks are processes, over shared "
+             "memory or sockets; shm, tcp, mpi: over that; for kernels on "
+             "devices also host, direct or nccl, which say how buffers go from "
+             "rank to rank"),
+    cl::value_desc("name"), cl::cat(category));
+static NumberOption
+    processes("processes",
+              cl::desc("Start N processes on this machine, one for each rank"),
+              cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string>
     device("device",
            cl::desc("cpu (default), cuda, or emulated-cuda: kernels for GPUs, "
@@ -54,6 +62,11 @@ static cl::opt<std::string> kernelSchedule(
              "can: round-robin (default), run-ahead, random=SEED"),
     cl::value_desc("name"), cl::init("round-robin"), cl::cat(category));
 static cl::opt<std::string>
+    plantFault("plant-fault",
+               cl::desc("With emulated-cuda: make a kernel wrong, to see "
+                        "whether that is found (spmd-plant-fault)"),
+               cl::value_desc("KIND:NUMBER"), cl::Hidden, cl::cat(category));
+static cl::opt<std::string>
     arch("arch",
          cl::desc("What code is generated for: native (default), "
                   "x86-64-v3, a CPU's name; with kernels for GPUs these: "
@@ -61,11 +74,6 @@ static cl::opt<std::string>
          cl::value_desc("name"), cl::init("native"), cl::cat(category));
 static const TakeOptionName takeThreads("threads");
 static NumberOption
-static cl::opt<std::string>
-    plantFault("plant-fault",
-               cl::desc("With emulated-cuda: make a kernel wrong, to see "
-                        "whether that is found (spmd-plant-fault)"),
-               cl::value_desc("KIND:NUMBER"), cl::Hidden, cl::cat(category));
     threads("threads",
             cl::desc("Threads of each rank that share its loops (default 1)"),
             cl::value_desc("N"), cl::cat(category));
@@ -109,6 +117,11 @@ static cl::opt<std::string>
                 cl::value_desc("@file.npz"), cl::cat(category));
 static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
                            cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string> hostCalls(
+    "host-calls",
+    cl::desc("Open file descriptors on which whoever started the tool answers "
+             "the program's calls of Python (shardc.compile does)"),
+    cl::value_desc("ANSWERS,REQUESTS"), cl::cat(category));
 static cl::list<std::string>
     report("report",
            cl::desc("json: one object on stdout; FILE.html: a page to read; may "
@@ -123,8 +136,8 @@ static NumberOption
             cl::value_desc("ms"), cl::cat(category));
 static NumberOption
     memoryLimit("memory-limit",
-                cl::desc("Most bytes for inputs and outputs (default: the "
-                         "machine's memory)"),
+                cl::desc("Most bytes for inputs, outputs and temporaries of all ranks "
+                         "(default: the machine's memory)"),
                 cl::value_desc("bytes"), cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "
@@ -151,24 +164,50 @@ static Expected<std::string> fileOf(const cl::opt<std::string> &option) {
 /// The runtime's number of a transport.
 static std::optional<int> transportNamed(StringRef name) {
   return StringSwitch<std::optional<int>>(name)
-      .Case("thread", SHARDRT_TRANSPORT_AUTO)
+      .Cases({"", "thread", "process", "shm", "tcp", "mpi"},
+             SHARDRT_TRANSPORT_AUTO)
       .Case("host", SHARDRT_TRANSPORT_HOST)
       .Case("direct", SHARDRT_TRANSPORT_DIRECT)
       .Case("nccl", SHARDRT_TRANSPORT_NCCL)
       .Default(std::nullopt);
 }
 
+/// The file descriptors of --host-calls, if both are open.
+static std::optional<std::pair<int, int>> hostCallFiles() {
+  auto [answers, requests] = StringRef(hostCalls).split(',');
+  std::pair<int, int> files;
+  if (answers.getAsInteger(10, files.first) ||
+      requests.getAsInteger(10, files.second) || files.first < 0 ||
+      files.second < 0 || fcntl(files.first, F_GETFD) < 0 ||
+      fcntl(files.second, F_GETFD) < 0)
+    return std::nullopt;
+  return files;
+}
+
+/// How a transport's processes reach one another.
+static int wireNamed(StringRef name) {
+  return StringSwitch<int>(name)
+      .Case("shm", SHARDRT_WIRE_SHARED)
+      .Case("tcp", SHARDRT_WIRE_TCP)
+      .Case("mpi", SHARDRT_WIRE_MPI)
+      .Default(SHARDRT_WIRE_AUTO);
+}
+
 /// What cannot go together, or is out of range.
 static Error checkOptions() {
   if (model.empty())
     return usage("no model given; see shard-run --help");
-  if (transport == "process" || transport == "mpi")
-    return toolError(ExitCode::Unsupported,
-                     "--transport=" + transport +
-                         " is not part of this version; thread is");
-  if (!transportNamed(transport))
+  if (transport.getNumOccurrences() && !transportNamed(transport))
     return usage("--transport=" + transport +
-                 ": expected thread, host, direct or nccl");
+                 ": expected thread, process, shm, tcp, mpi, host, direct or "
+                 "nccl");
+  if (processes.getNumOccurrences() &&
+      (transport == "thread" || transport == "direct"))
+    return usage("--processes makes ranks processes, but --transport=" +
+                 transport + " is for threads of one process");
+  if (processes.getNumOccurrences() && transport == "mpi")
+    return usage("--transport=mpi is for processes that mpirun starts; "
+                 "--processes starts them without it");
   if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
     return usage("--device=" + device +
                  ": expected cpu, cuda or emulated-cuda");
@@ -190,6 +229,10 @@ static Error checkOptions() {
   if (threads.getNumOccurrences() && device != "cpu")
     return usage("--threads says how kernels of the host are shared, but "
                  "--device=" +
+                 device + " has kernels of its own");
+  if (hostCalls.getNumOccurrences() && !hostCallFiles())
+    return usage("--host-calls=" + hostCalls +
+                 ": expected two open file descriptors, ANSWERS,REQUESTS");
   if (StringRef(arch).starts_with("sm_")) {
     if (device == "cpu")
       return usage("--arch=" + arch + " is a GPU: it goes with --device=cuda "
@@ -197,7 +240,6 @@ static Error checkOptions() {
     if (std::string problem = checkGpuArchs(arch); !problem.empty())
       return usage("--arch=" + arch + ": " + problem);
   }
-                 device + " has kernels of its own");
   if (mesh.getNumOccurrences())
     if (Error error = checkMeshOption(mesh))
       return error;
@@ -227,7 +269,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) or loads "
                    "an artifact, and "
-                   "runs it on N ranks\nof this process.\n");
+                   "runs it on N ranks,\nthreads of this process or "
+                   "processes.\n");
   if (Error error = checkOptions())
     return std::move(error);
   RunOptions options;
@@ -238,15 +281,20 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.shapes = join(shapes, ";");
   options.compile.stages.noFallback = noFallback;
   options.compile.stages.noRaise = noRaise;
+  options.compile.stages.plantFault = plantFault;
   if (StringRef(arch).starts_with("sm_"))
     options.compile.stages.gpuArch = arch;
   else
     options.compile.stages.arch = arch;
+  if (hostCalls.getNumOccurrences()) {
+    options.hostCalls = hostCallFiles();
+    options.compile.stages.hostCalls = true;
+  }
   options.compile.stages.checkKernels = checkKernels;
   if (device != "cpu")
     options.compile.stages.target =
         device == "cuda" ? Target::Cuda : Target::EmulatedCuda;
-  std::optional<int64_t> seedNumber, steps, timeoutMs, limit, threadNumber;
+  std::optional<int64_t> processNumber, seedNumber, steps, timeoutMs, limit, threadNumber;
   Error numbers = joinErrors(
       joinErrors(joinErrors(readNumber(ranks, 1, 65536, options.compile.ranks),
                             joinErrors(readNumber(seed, 0, INT64_MAX, seedNumber),
@@ -256,8 +304,12 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
                  joinErrors(readNumber(relative, options.relative),
                             readNumber(absolute, options.absolute))));
+  numbers = joinErrors(std::move(numbers),
+                       readNumber(processes, 1, 4096, processNumber));
   if (numbers)
     return std::move(numbers);
+  if (processNumber && !options.compile.ranks && !mesh.getNumOccurrences())
+    options.compile.ranks = processNumber;
   if (options.isArtifact) {
     if (check)
       return usage("--check compiles the model once more, but " + model +
@@ -271,6 +323,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                      " is an artifact; give it to shard-translate");
   }
   options.transport = *transportNamed(transport);
+  options.wire = wireNamed(transport);
+  options.asksForThreads = transport == "thread" || transport == "direct";
+  if (is_contained({"process", "shm", "tcp", "mpi"}, transport.getValue()))
+    options.asksForProcesses = transport;
+  options.processes = processNumber.value_or(0);
   StringRef order = kernelSchedule;
   if (order.consume_front("random=")) {
     options.kernelSchedule = 2;
@@ -282,7 +339,6 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   std::pair<const cl::opt<std::string> *, std::string *> files[] = {
       {&inputsFile, &options.inputsFile},
       {&expect, &options.expectFile},
-  options.compile.stages.plantFault = plantFault;
       {&outputsFile, &options.outputsFile}};
   for (auto [option, target] : files) {
     Expected<std::string> file = fileOf(*option);

@@ -30,8 +30,14 @@ struct RunOptions {
   std::string traceFile;
   int64_t timeoutMs = 0;   ///< 0: the runtime's own
   int transport = 0;       ///< a shardrt_transport
+  int wire = 0;            ///< a shardrt_wire
+  int64_t processes = 0;   ///< to be started, one for each rank; 0: none
+  bool asksForThreads = false; ///< --transport does
+  std::string asksForProcesses; ///< the --transport that does
   int kernelSchedule = 0;  ///< as shardrt_world_options
   uint64_t kernelSeed = 0;
+  /// File descriptors of whoever answers calls of the program; none: nobody.
+  std::optional<std::pair<int, int>> hostCalls;
   int64_t memoryLimit = 0; ///< bytes; 0: what the machine has
 };
 

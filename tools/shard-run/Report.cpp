@@ -71,6 +71,15 @@ SiteReport shardc::totalOf(ArrayRef<SiteReport> sites) {
   return total;
 }
 
+static json::Object describePlan(const Session &session) {
+  const MemoryPlan &memory = session.memory();
+  return json::Object{{"arena_bytes", session.metadata().arenaBytes},
+          {"planned_bytes", memory.plannedBytes},
+          {"repeated_ops", memory.repeated},
+          {"row_loops", memory.loops},
+          {"added_percent", memory.addedPercent}};
+}
+
 void shardc::writeReport(raw_ostream &out, const Session &session,
                          const RunResult &run, ArrayRef<Verdict> verdicts) {
   SiteReport total = totalOf(run.sites);
@@ -126,6 +135,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       {"compile_ms", session.compileMs()},
                       {"peak_bytes", integers(run.peakBytes)},
                       {"threads", program.threads},
+                      {"memory_plan", describePlan(session)},
                       {"communication", std::move(sites)},
                       {"communication_total",
                        json::Object{{"count", count(total.count)},
@@ -138,6 +148,18 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       {"results", std::move(results)},
                       {"comparisons", std::move(comparisons)}};
   out << json::Value(std::move(report)) << "\n";
+}
+
+/// What was done to stay within a limit.
+static void writePlan(raw_ostream &out, const Session &session) {
+  const MemoryPlan &memory = session.memory();
+  if (memory.plannedBytes == 0)
+    return;
+  out << formatv("temporaries of a rank: {0} bytes, {1} before the limit; {2} "
+                 "ops repeated, {3} loops over blocks of rows, about {4} % more "
+                 "arithmetic\n",
+                 session.metadata().arenaBytes, memory.plannedBytes,
+                 memory.repeated, memory.loops, memory.addedPercent);
 }
 
 void shardc::writeSummary(raw_ostream &out, const Session &session,
@@ -159,6 +181,7 @@ void shardc::writeSummary(raw_ostream &out, const Session &session,
     out << formatv(" in {0:f3} ms, {1:f0} % of that time hidden", total.ms,
                    100 * total.hidden());
   out << "\n";
+  writePlan(out, session);
   for (const Verdict &verdict : verdicts)
     for (auto [i, output] : enumerate(verdict.outputs)) {
       out << formatv(

@@ -100,6 +100,7 @@ Expected<Session> Session::load(CompiledProgram compiled) {
   if (Error error = linkSharedObject({object}, artifact))
     return withCode(ExitCode::IO, std::move(error));
   Session session(std::move(compiled.metadata), compiled.compileMs);
+  session.memoryPlan = std::move(compiled.memory);
   if (Error error = session.loadCode(artifact))
     return std::move(error);
   return std::move(session);
@@ -116,16 +117,15 @@ Expected<Session> Session::loadArtifact(StringRef path) {
 }
 
 /// What every site did, divided by the number of steps.
-static std::vector<SiteReport> readSites(const shardrt_program *program,
-                                         const shardrt_world *world,
-                                         int64_t steps, int64_t ranks) {
+static std::vector<SiteReport>
+readSites(const shardrt_program *program, ArrayRef<shardrt_site_stats> all,
+          int64_t steps, int64_t ranks) {
   std::vector<SiteReport> reports;
   for (int64_t site = 0; site < shardrt_program_num_sites(program); ++site) {
     shardrt_site_info info;
-    shardrt_site_stats stats;
-    if (shardrt_program_site_info(program, site, &info) != SHARDRT_OK ||
-        shardrt_world_site_stats(world, -1, site, &stats) != SHARDRT_OK)
+    if (shardrt_program_site_info(program, site, &info) != SHARDRT_OK)
       continue;
+    const shardrt_site_stats &stats = all[site];
     double executions = static_cast<double>(steps) * ranks;
     reports.push_back({info.kind, info.axes, info.location, info.name,
                        stats.count / executions,
@@ -161,13 +161,40 @@ static TraceReport readTrace(const shardrt_program *program,
   return trace;
 }
 
+/// Statistics of all sites, summed over the ranks of this process.
+static std::vector<shardrt_site_stats>
+readStats(const shardrt_program *program, const shardrt_world *world) {
+  std::vector<shardrt_site_stats> all(shardrt_program_num_sites(program));
+  for (auto [site, stats] : enumerate(all))
+    shardrt_world_site_stats(world, -1, site, &stats);
+  return all;
+}
+
+/// In a job, brings `count` elements of each process to rank 0, which gets them
+/// by rank, one behind the other.
+template <typename T>
+static int gatherAll(shardrt_world *world, const T *mine, int64_t count,
+                     int64_t ranks, std::vector<T> &all) {
+  all.resize(ranks * count);
+  std::vector<void *> parts;
+  std::vector<int64_t> bytes(ranks, count * sizeof(T));
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    parts.push_back(all.data() + rank * count);
+  return shardrt_world_gather(world, 0, mine, bytes[0], parts.data(),
+                              bytes.data());
+}
+
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                                  int64_t timeoutMs) const {
   int64_t ranks = program.numRanks();
   std::vector<int64_t> mesh = program.meshShape();
   std::vector<ValueMetadata> results = program.results;
   results.insert(results.end(), expectations.begin(), expectations.end());
-  ShardBuffers in(program.arguments, mesh, ranks), out(results, mesh, ranks);
+  // A process of a job holds the shards of its rank; the first one holds those
+  // of all for the results, in the end.
+  int64_t me = job ? shardrt_job_rank(job) : -1;
+  ShardBuffers in(program.arguments, mesh, ranks, me),
+      out(results, mesh, ranks, me == 0 ? -1 : me);
   for (auto [i, input] : enumerate(inputs))
     in.scatter(i, input);
 
@@ -177,7 +204,11 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   options.kernel_schedule = kernelSchedule;
   options.kernel_seed = kernelSeed;
   options.transport = transport;
+  options.job = job;
+  options.wire = wire;
   options.trace = traces;
+  options.host = hostCalls ? &HostCalls::call : nullptr;
+  options.host_user = hostCalls;
   char problem[1024] = "";
   shardrt_world *created = nullptr;
   int status = shardrt_world_create(code.get(), &options, &created, problem,
@@ -203,6 +234,45 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
           result.stepMs.data())))
     return std::move(error);
 
+  int64_t peak = job ? shardrt_world_peak_bytes(world.get(), me) : 0;
+  std::vector<int64_t> peaks;
+  std::vector<shardrt_site_stats> stats = readStats(code.get(), world.get());
+  if (job) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::vector<void *> parts;
+      std::vector<int64_t> bytes;
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        parts.push_back(out.addresses()[rank][i]);
+        bytes.push_back(out.bytesOf(i, rank));
+      }
+      // What the first one has stands where it belongs already.
+      std::vector<char> mine;
+      if (me == 0)
+        mine.assign(static_cast<char *>(parts[0]),
+                    static_cast<char *>(parts[0]) + bytes[0]);
+      if (Error error = check(shardrt_world_gather(
+              world.get(), 0, me == 0 ? mine.data() : parts[me], bytes[me],
+              parts.data(), bytes.data())))
+        return std::move(error);
+    }
+    std::vector<shardrt_site_stats> all;
+    auto sites = static_cast<int64_t>(stats.size());
+    if (Error error = check(gatherAll(world.get(), &peak, 1, ranks, peaks)))
+      return std::move(error);
+    if (Error error =
+            check(gatherAll(world.get(), stats.data(), sites, ranks, all)))
+      return std::move(error);
+    if (me != 0)
+      return result;
+    for (size_t i = stats.size(); i < all.size(); ++i) {
+      shardrt_site_stats &sum = stats[i % stats.size()];
+      sum.count += all[i].count;
+      sum.bytes_received += all[i].bytes_received;
+      sum.total_ns += all[i].total_ns;
+      sum.wait_ns += all[i].wait_ns;
+      sum.overlap_ns += all[i].overlap_ns;
+    }
+  }
   for (size_t i = 0; i < program.results.size(); ++i) {
     result.outputs.push_back(out.gather(i));
     if (int64_t rank = out.firstDisagreement(i, result.outputs.back());
@@ -214,7 +284,8 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   for (size_t i = program.results.size(); i < results.size(); ++i)
     result.checked.push_back(out.gather(i));
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    int64_t bytes = shardrt_world_peak_bytes(world.get(), rank);
+    int64_t bytes =
+        job ? peaks[rank] : shardrt_world_peak_bytes(world.get(), rank);
     for (const std::vector<ValueMetadata> *list :
          {&program.arguments, &program.results})
       for (const ValueMetadata &value : *list) {
@@ -226,7 +297,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       }
     result.peakBytes.push_back(bytes);
   }
-  result.sites = readSites(code.get(), world.get(), steps, ranks);
+  result.sites = readSites(code.get(), stats, steps, ranks);
   if (traces)
     result.trace = readTrace(code.get(), world.get(), ranks);
   return result;

@@ -4,6 +4,7 @@
 
 #include "../Common/Tool.h"
 #include "HostArray.h"
+#include "HostCalls.h"
 #include "Shards.h"
 #include "shardrt/shardrt.h"
 #include <memory>
@@ -65,10 +66,13 @@ public:
   /// among the results of metadata().
   llvm::ArrayRef<ValueMetadata> checks() const { return expectations; }
   double compileMs() const { return compileTime; }
+  /// What was done to stay within a limit; nothing for artifacts.
+  const MemoryPlan &memory() const { return memoryPlan; }
 
   /// Runs `steps` steps on the same inputs (one for each argument, of its type
   /// and global shape); one more before them that is not counted if there is
-  /// more than one.
+  /// more than one. In a job the process of rank 0 gets all outputs and figures,
+  /// the others none.
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
                                 int64_t timeoutMs) const;
 
@@ -76,6 +80,16 @@ public:
   void setKernelSchedule(int schedule, uint64_t seed) {
     kernelSchedule = schedule;
     kernelSeed = seed;
+  }
+
+  /// Who answers calls of the host; null: nobody. Outlives the session.
+  void setHostCalls(HostCalls *calls) { hostCalls = calls; }
+
+  /// The job of which this process runs one rank, and its shardrt_wire; null:
+  /// ranks are threads. Outlives the session.
+  void setJob(shardrt_job *which, int over) {
+    job = which;
+    wire = over;
   }
 
   /// How buffers go from rank to rank: a shardrt_transport.
@@ -95,7 +109,11 @@ private:
 
   ProgramMetadata program;
   std::vector<ValueMetadata> expectations;
+  MemoryPlan memoryPlan;
   double compileTime;
+  HostCalls *hostCalls = nullptr;
+  shardrt_job *job = nullptr;
+  int wire = 0;
   int transport = 0;
   bool traces = false;
   int kernelSchedule = 0;

@@ -65,7 +65,8 @@ static void forEachRun(ArrayRef<int64_t> shape, const Box &box, int64_t bytes,
 }
 
 ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
-                           ArrayRef<int64_t> meshShape, int64_t numRanks)
+                           ArrayRef<int64_t> meshShape, int64_t numRanks,
+                           int64_t only)
     : values(values.vec()), meshShape(meshShape), rankBuffers(numRanks) {
   for (const ValueMetadata &value : values) {
     ElementType type = *shardrt::elementTypeNamed(value.elementType);
@@ -73,9 +74,10 @@ ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
     std::vector<Shard> &ofValue = shards.emplace_back();
     for (int64_t rank = 0; rank < numRanks; ++rank) {
       Box box = boxOf(value, meshShape, rank);
-      AlignedBuffer buffer(bytesOf(box, type));
+      bool isHere = only < 0 || only == rank;
+      AlignedBuffer buffer(isHere ? ::bytesOf(box, type) : 0);
       rankBuffers[rank].push_back(buffer.data());
-      ofValue.push_back({std::move(box), std::move(buffer)});
+      ofValue.push_back({std::move(box), std::move(buffer), isHere});
     }
   }
   for (const std::vector<void *> &buffers : rankBuffers)
@@ -117,6 +119,8 @@ static SmallVector<char> neutralElement(StringRef kind, ElementType type) {
 
 void ShardBuffers::scatter(size_t index, const HostArray &array) {
   for (auto [rank, shard] : enumerate(shards[index])) {
+    if (!shard.isHere)
+      continue;
     StringRef kind = neutralKindOf(values[index], meshShape, rank);
     if (!kind.empty()) {
       SmallVector<char> neutral = neutralElement(kind, array.type);
@@ -131,6 +135,10 @@ void ShardBuffers::scatter(size_t index, const HostArray &array) {
                              array.data.data() + global, bytes);
                });
   }
+}
+
+int64_t ShardBuffers::bytesOf(size_t index, int64_t rank) const {
+  return ::bytesOf(shards[index][rank].box, types[index]);
 }
 
 HostArray ShardBuffers::gather(size_t index) const {

@@ -26,9 +26,11 @@ private:
 /// Buffers of all ranks for the arguments, or the results, of a program.
 class ShardBuffers {
 public:
-  /// Makes a buffer for every rank's box of every value.
+  /// Makes a buffer for every rank's box of every value; for that of rank `only`
+  /// alone, if it is not -1.
   ShardBuffers(llvm::ArrayRef<ValueMetadata> values,
-               llvm::ArrayRef<int64_t> meshShape, int64_t numRanks);
+               llvm::ArrayRef<int64_t> meshShape, int64_t numRanks,
+               int64_t only = -1);
 
   /// Copies every rank's box out of `array`, which is value number `index`,
   /// whole. Of a value that is to be combined along axes the first rank along
@@ -41,6 +43,9 @@ public:
   /// the lowest such rank; -1 if there is none. `whole` is what `gather` gives.
   int64_t firstDisagreement(size_t index, const HostArray &whole) const;
 
+  /// Bytes of one rank's shard of a value.
+  int64_t bytesOf(size_t index, int64_t rank) const;
+
   /// Addresses as the runtime takes them: [rank][value].
   void *const *const *addresses() const { return rankAddresses.data(); }
 
@@ -48,6 +53,7 @@ private:
   struct Shard {
     Box box;
     AlignedBuffer buffer;
+    bool isHere = true;
   };
   std::vector<ValueMetadata> values;
   std::vector<int64_t> meshShape;

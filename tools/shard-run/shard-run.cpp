@@ -9,29 +9,99 @@
 #include "Compare.h"
 #include "Inputs.h"
 #include "Options.h"
+#include "Processes.h"
 #include "Report.h"
 #include "Session.h"
 #include "Trace.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <csignal>
 #include <unistd.h>
 
 using namespace llvm;
 using namespace shardc;
 
+/// Bytes of a run: whole arrays here, every rank's shards, and an arena of each rank
+/// for what it computes in between.
+static uint64_t bytesNeeded(const ProgramMetadata &program) {
+  uint64_t needed =
+      SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
+  for (const std::vector<ValueMetadata> *list :
+       {&program.arguments, &program.results})
+    for (const ValueMetadata &value : *list) {
+      std::optional<shardrt::ElementType> type =
+          shardrt::elementTypeNamed(value.elementType);
+      uint64_t whole = SaturatingMultiply<uint64_t>(
+          countElements(value.shape), type ? shardrt::elementBytes(*type) : 0);
+      needed = SaturatingAdd(needed, whole);
+      needed = SaturatingAdd<uint64_t>(
+          needed,
+          bytesOfShards(value, program.meshShape(), program.numRanks()));
+    }
+  return needed;
+}
+
+/// What a program may take: --memory-limit, or the machine's memory.
+static uint64_t memoryLimit(const RunOptions &options) {
+  if (options.memoryLimit != 0)
+    return options.memoryLimit;
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         sys::Process::getPageSizeEstimate();
+}
+
+/// Bytes that the machine can give now; the most there are where it does not say.
+static uint64_t availableMemory() {
+  // A file of the kernel has no size to map.
+  auto file = MemoryBuffer::getFileAsStream("/proc/meminfo");
+  if (file)
+    for (StringRef line : split((*file)->getBuffer(), '\n'))
+      if (uint64_t kilobytes; line.consume_front("MemAvailable:") &&
+                              !line.trim().split(' ').first.getAsInteger(
+                                  10, kilobytes))
+        return kilobytes * 1024;
+  return UINT64_MAX;
+}
+
+/// Compiles the model; where it would need more than there is, once more with a
+/// limit on what its ranks compute in between.
+static Expected<Session> compileWithinMemory(const RunOptions &options,
+                                             ModelOptions compile) {
+  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
+  if (!compiled)
+    return compiled.takeError();
+  uint64_t limit = options.memoryLimit;
+  // The runtime and other programs take some as well.
+  if (limit == 0)
+    limit = std::min<uint64_t>(memoryLimit(options),
+                               availableMemory() / 100 * 96);
+  const ProgramMetadata &program = compiled->metadata;
+  uint64_t needed = bytesNeeded(program);
+  uint64_t arenas =
+      SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
+  uint64_t fixed = needed - std::min(arenas, needed);
+  if (needed > limit && fixed < limit && arenas > 0 &&
+      compile.stages.target != Target::Cuda) {
+    compile.stages.memoryLimit =
+        std::max<int64_t>((limit - fixed) / program.numRanks(), 1);
+    compiled = compileModel(options.model, compile);
+    if (!compiled)
+      return compiled.takeError();
+  }
+  return Session::load(std::move(*compiled));
+}
+
 /// Compiles the model or loads the artifact, and checks that its mesh is the
 /// one that was asked for.
 static Expected<Session> openProgram(const RunOptions &options) {
-  if (!options.isArtifact) {
-    Expected<CompiledProgram> compiled =
-        compileModel(options.model, options.compile);
-    if (!compiled)
-      return compiled.takeError();
-    return Session::load(std::move(*compiled));
-  }
+  if (std::string made = artifactOfProcesses(); !made.empty())
+    return Session::loadArtifact(made);
+  if (!options.isArtifact)
+    return compileWithinMemory(options, options.compile);
   Expected<Session> session = Session::loadArtifact(options.model);
   if (!session)
     return session.takeError();
@@ -60,32 +130,23 @@ static Expected<Session> openProgram(const RunOptions &options) {
 
 /// Refuses a program whose inputs and outputs would not fit in memory: whole
 /// arrays here, and every rank's shards.
-static Error checkMemory(const ProgramMetadata &program,
-                         const RunOptions &options) {
-  uint64_t limit = options.memoryLimit;
-  if (limit == 0)
-    limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-            sys::Process::getPageSizeEstimate();
-  // Every rank has an arena for what it computes in between.
-  uint64_t needed =
-      SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
-  for (const std::vector<ValueMetadata> *list :
-       {&program.arguments, &program.results})
-    for (const ValueMetadata &value : *list) {
-      uint64_t whole = SaturatingMultiply<uint64_t>(
-          countElements(value.shape),
-          shardrt::elementBytes(*shardrt::elementTypeNamed(value.elementType)));
-      needed = SaturatingAdd(needed, whole);
-      needed = SaturatingAdd<uint64_t>(
-          needed,
-          bytesOfShards(value, program.meshShape(), program.numRanks()));
-    }
+static Error checkMemory(const Session &session, const RunOptions &options) {
+  const ProgramMetadata &program = session.metadata();
+  uint64_t limit = memoryLimit(options), needed = bytesNeeded(program);
   if (needed <= limit)
     return Error::success();
+  const MemoryPlan &memory = session.memory();
+  std::string tried;
+  if (memory.repeated + memory.loops > 0)
+    tried = formatv("; repeating {0} ops and taking {1} chains of ops in blocks "
+                    "of rows was not enough",
+                    memory.repeated, memory.loops);
+  if (!memory.largest.empty())
+    tried += "; most is held by " + memory.largest;
   return toolError(ExitCode::Memory,
                    "inputs, outputs and temporaries need " + Twine(needed) +
                        " bytes on " + Twine(program.numRanks()) +
-                       " ranks, the limit is " + Twine(limit));
+                       " ranks, the limit is " + Twine(limit) + tried);
 }
 
 static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
@@ -106,20 +167,19 @@ static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
 
 /// Runs the model on one rank, nothing cut.
 static Expected<std::vector<HostArray>>
-runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
+runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
+             HostCalls *calls) {
   ModelOptions compile = options.compile;
   compile.ranks.reset();
   compile.stages.unsharded = true;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
-  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
-  if (!compiled)
-    return compiled.takeError();
-  Expected<Session> session = Session::load(std::move(*compiled));
+  Expected<Session> session = compileWithinMemory(options, compile);
   if (!session)
     return session.takeError();
-  if (Error error = checkMemory(session->metadata(), options))
+  if (Error error = checkMemory(*session, options))
     return std::move(error);
+  session->setHostCalls(calls);
   Expected<RunResult> run =
       session->run(inputs, /*steps=*/1, options.timeoutMs);
   if (!run)
@@ -128,12 +188,12 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs) {
 }
 
 /// Compiles and runs one program.
-static Error runProgram(const RunOptions *options) {
+static Error runProgram(const RunOptions *options, const JobMember &member) {
   Expected<Session> session = openProgram(*options);
   if (!session)
     return session.takeError();
   const ProgramMetadata &program = session->metadata();
-  if (Error error = checkMemory(program, *options))
+  if (Error error = checkMemory(*session, *options))
     return error;
   // What can be wrong with files is said before the first step.
   std::vector<HostArray> expected;
@@ -150,11 +210,25 @@ static Error runProgram(const RunOptions *options) {
 
   session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
   session->setTransport(options->transport);
+  session->setJob(member.get(), options->wire);
+  if (member.get() && !options->traceFile.empty())
+    return toolError(ExitCode::Usage,
+                     "--trace is for ranks that are threads: give "
+                     "--transport=thread");
   session->setTrace(!options->traceFile.empty());
+  std::optional<HostCalls> calls;
+  if (options->hostCalls) {
+    // Writing to somebody who is gone is an error like others.
+    std::signal(SIGPIPE, SIG_IGN);
+    calls.emplace(options->hostCalls->first, options->hostCalls->second);
+    session->setHostCalls(&*calls);
+  }
   Expected<RunResult> run =
       session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)
     return run.takeError();
+  if (!member.isFirst())
+    return Error::success();
   if (!options->outputsFile.empty())
     if (Error error = writeOutputs(options->outputsFile, run->outputs))
       return error;
@@ -175,7 +249,7 @@ static Error runProgram(const RunOptions *options) {
     judge("expected", expected);
   if (options->check) {
     Expected<std::vector<HostArray>> reference =
-        runUnsharded(*options, *inputs);
+        runUnsharded(*options, *inputs, calls ? &*calls : nullptr);
     if (!reference)
       return reference.takeError();
     judge("unsharded", *reference);
@@ -211,7 +285,8 @@ static Error runProgram(const RunOptions *options) {
 
 /// Runs every module of a file. A check that failed outweighs a refusal, that
 /// one a feature that is declared unsupported.
-static Error runModules(RunOptions options, std::vector<std::string> modules) {
+static Error runModules(RunOptions options, std::vector<std::string> modules,
+                        const JobMember &member) {
   if (options.isArtifact || options.outputsFile.size() ||
       options.expectFile.size() || options.inputsFile.size() ||
       options.inputs.size() || options.reportJSON ||
@@ -238,7 +313,7 @@ static Error runModules(RunOptions options, std::vector<std::string> modules) {
         messages += (messages.empty() ? "" : "\n") + message.str();
     };
     handleAllErrors(
-        runProgram(&options),
+        runProgram(&options, member),
         [&](const ToolError &known) { note(known.code, known.message); },
         [&](const ErrorInfoBase &other) {
           note(ExitCode::Refused, other.message());
@@ -252,24 +327,50 @@ static Error runModules(RunOptions options, std::vector<std::string> modules) {
   return worst == ExitCode::Ok ? Error::success() : toolError(worst, messages);
 }
 
-static Error runTool(int argc, char **argv) {
+static Error runModel(RunOptions &options, const JobMember &member) {
+  if (options.isArtifact || options.model == "-")
+    return runProgram(&options, member);
+  // A file that cannot be read is refused below, with its reason.
+  auto file = MemoryBuffer::getFile(options.model, /*IsText=*/true);
+  if (file && (*file)->getBuffer().contains("// -----"))
+    if (std::vector<std::string> modules = splitModules((*file)->getBuffer());
+        modules.size() > 1)
+      return runModules(std::move(options), std::move(modules), member);
+  return runProgram(&options, member);
+}
+
+/// `code`: what the tool ends with where there is no error.
+static Error runTool(int argc, char **argv, int &code) {
   Expected<RunOptions> options = readOptions(argc, argv);
   if (!options)
     return options.takeError();
   if (!options->isArtifact && options->compile.stages.shapes.empty())
     options->compile.stages.shapes = shapesOfInputs(*options);
-  if (options->isArtifact || options->model == "-")
-    return runProgram(&*options);
-  // A file that cannot be read is refused below, with its reason.
-  auto file = MemoryBuffer::getFile(options->model, /*IsText=*/true);
-  if (file && (*file)->getBuffer().contains("// -----"))
-    if (std::vector<std::string> modules = splitModules((*file)->getBuffer());
-        modules.size() > 1)
-      return runModules(std::move(*options), std::move(modules));
-  return runProgram(&*options);
+  if (options->processes > 0 && artifactOfProcesses().empty() &&
+      !std::getenv("SHARDRT_RANK")) {
+    Expected<int> ended = runProcesses(*options, argv);
+    if (!ended)
+      return ended.takeError();
+    code = *ended;
+    return Error::success();
+  }
+  Expected<JobMember> member = JobMember::join(*options);
+  if (!member)
+    return member.takeError();
+  if (member->get() && !options->compile.ranks &&
+      options->compile.stages.mesh.empty())
+    options->compile.ranks = shardrt_job_size(member->get());
+  return runModel(*options, *member);
 }
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  return reportAndGetExitCode("shard-run", runTool(argc, argv));
+  int code = 0;
+  ExitCode failed;
+  Error error = runTool(argc, argv, code);
+  if (error && leaveToLauncher(failed, error))
+    return static_cast<int>(failed);
+  if (error)
+    return reportAndGetExitCode("shard-run", std::move(error));
+  return code;
 }

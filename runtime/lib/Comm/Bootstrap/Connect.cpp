@@ -213,7 +213,7 @@ std::unique_ptr<Group> shardrt::connectJob(Job &job, Wire wire,
   }
   std::unique_ptr<Carrier> carrier;
   if (wire == Wire::Mpi)
-    carrier = connectMpi(job, status, error);
+    carrier = connectMpi(job, world, status, error);
   else
     carrier = connectTcp(job, world, error);
   if (!carrier)

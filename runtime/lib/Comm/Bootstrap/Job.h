@@ -15,6 +15,7 @@ struct Job {
   std::unique_ptr<Store> store;
   int64_t timeoutMs = 0; ///< for processes that are slow to come
   int64_t worlds = 0;    ///< made so far: all processes make the same
+  std::shared_ptr<void> mpi; ///< the MPI library, once it is open
 };
 
 /// How processes reach one another.

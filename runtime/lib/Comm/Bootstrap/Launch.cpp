@@ -5,6 +5,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <optional>
+#include <unistd.h>
 
 using namespace shardrt;
 
@@ -152,6 +153,10 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
     return launch.launcher +
            " does not say where rank 0 is: set MASTER_ADDR to "
            "its host's name, the same for all ranks";
+  // MPICH starts all of a host from one process of its own.
+  if (launch.token.empty() && launch.host == "127.0.0.1" &&
+      std::string(names->rank) == "PMI_RANK")
+    launch.token = "mpirun." + std::to_string(getppid());
   auto port = numberOf(variables, "MASTER_PORT", 1, 65535, error);
   if (!error.empty())
     return error;

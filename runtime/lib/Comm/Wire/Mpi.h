@@ -7,9 +7,10 @@
 
 namespace shardrt {
 
-/// Opens the MPI library that started this process, and carries messages over
-/// it. NULL with a status and a reason.
-std::unique_ptr<Carrier> connectMpi(Job &job, int &status, std::string &error);
+/// Opens the MPI library that started this process, if `job` has not yet, and
+/// carries messages of `world` over it. NULL with a status and a reason.
+std::unique_ptr<Carrier> connectMpi(Job &job, const std::string &world,
+                                    int &status, std::string &error);
 
 } // namespace shardrt
 

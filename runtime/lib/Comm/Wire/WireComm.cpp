@@ -237,6 +237,7 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
   where.awaitsSite = ticket.call.site;
   where.sinceNs = start;
   bool result = false;
+  int64_t rounds = 0;
   while (true) {
     if ((result = done()) || hasFailed.load())
       break;
@@ -248,7 +249,10 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
     if (mine) {
       // Nobody else makes this carrier go on.
       lock.unlock();
-      std::this_thread::yield();
+      if (++rounds < 500)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
       lock.lock();
     } else {
       changed.wait_for(lock, std::chrono::milliseconds(50));

@@ -1,0 +1,68 @@
+"""Kills one process of a job in the middle of its steps.
+
+    killed.test.py SHARD-RUN MODEL
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def ranks_of(launcher: int) -> dict[int, int]:
+    """The processes of the ranks that ``launcher`` started, by rank; only those that have begun their steps."""
+    found = {}
+    for child in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
+        try:
+            variables = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        for variable in variables:
+            if variable.startswith(b"SHARDRT_RANK="):
+                found[int(variable.split(b"=")[1])] = int(child)
+    return found
+
+
+def busy(process: int) -> float:
+    """Seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def check(tool: str, model: str, transport: str, victim: int, number: int) -> None:
+    command = [tool, model, "--processes=4", f"--transport={transport}", "--repeat=1000000", "--timeout=2000"]
+    launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    ranks: dict[int, int] = {}
+    deadline = time.monotonic() + 60
+    # All four compute: each has used a while of a core.
+    while len(ranks) < 4 or min(map(busy, ranks.values())) < 0.2:
+        assert time.monotonic() < deadline and launcher.poll() is None, "the ranks do not begin"
+        time.sleep(0.05)
+        ranks = ranks_of(launcher.pid)
+    os.kill(ranks[victim], number)
+    begin = time.monotonic()
+    _, text = launcher.communicate(timeout=30)
+    took = time.monotonic() - begin
+    print(f"{transport}, rank {victim}, signal {number}: {took:.2f} s, code {launcher.returncode}\n{text}")
+    if number == signal.SIGKILL:
+        assert launcher.returncode == 4, launcher.returncode
+        assert took < 3, took
+        assert f"rank {victim} (process {ranks[victim]}) was ended by signal 9" in text
+        assert f"rank {victim}" in text and "is gone" in text
+    else:
+        assert launcher.returncode in (4, 5), launcher.returncode
+        assert f"missing: rank {victim}" in text
+    for process in ranks.values():
+        assert not Path(f"/proc/{process}").exists(), "a process is left"
+
+
+def main() -> None:
+    tool, model = sys.argv[1:]
+    check(tool, model, "shm", 2, signal.SIGKILL)
+    check(tool, model, "tcp", 0, signal.SIGKILL)
+    check(tool, model, "shm", 1, signal.SIGSTOP)
+
+
+main()

@@ -1,0 +1,301 @@
+//===- Processes.cpp - Ranks that are processes ---------------------------===//
+//
+// --processes=N is a launcher for one machine: it listens at a port that the
+// system picks, hands the socket to rank 0, and tells each process its rank as
+// other launchers do. SHARDRT_COMPILED is the artifact that all of them load,
+// SHARDRT_ERRORS the directory where each leaves what it has to say in the end:
+// what several say is said once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Processes.h"
+#include "shardc/Translation/Artifact.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <arpa/inet.h>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace shardc;
+
+//===----------------------------------------------------------------------===//
+// The launcher
+//===----------------------------------------------------------------------===//
+
+/// Sent on to all processes.
+static volatile sig_atomic_t caught = 0;
+static void catchSignal(int number) { caught = number; }
+
+static Error systemError(const Twine &what) {
+  return toolError(ExitCode::IO, what + ": " + std::strerror(errno));
+}
+
+/// Compiles the model into `directory`; the artifact's path.
+static Expected<std::string> compileOnce(const RunOptions &options,
+                                         StringRef directory) {
+  Expected<CompiledProgram> compiled =
+      compileModel(options.model, options.compile);
+  if (!compiled)
+    return compiled.takeError();
+  int64_t ranks = compiled->metadata.numRanks();
+  if (ranks != options.processes)
+    return toolError(ExitCode::Usage,
+                     "--processes gives " + Twine(options.processes) +
+                         ", but the program's mesh " +
+                         printMesh(compiled->metadata.mesh) + " has " +
+                         Twine(ranks) + " ranks: one process is one rank");
+  std::string object = (directory + "/program.o").str();
+  std::string artifact = (directory + "/program.so").str();
+  if (Error error = writeFile(object, [&](raw_ostream &out) {
+        out << compiled->object;
+      }))
+    return std::move(error);
+  if (Error error = linkSharedObject({object}, artifact))
+    return withCode(ExitCode::IO, std::move(error));
+  return artifact;
+}
+
+namespace {
+/// A process that was started.
+struct Started {
+  pid_t process = -1;
+  bool isOver = false;
+  int code = 0;
+};
+} // namespace
+
+/// What a process ended with, as an exit code; says so where it was a signal.
+static int describeEnd(int64_t rank, pid_t process, int status, bool isAsked) {
+  if (WIFEXITED(status))
+    return WEXITSTATUS(status);
+  int number = WTERMSIG(status);
+  if (isAsked)
+    return 0;
+  errs() << "shard-run: rank " << rank << " (process " << process
+           << ") was ended by signal " << number << " (" << strsignal(number)
+           << ")"
+         << (number == SIGKILL
+                 ? "; if nobody did that, memory may have run out: see the "
+                   "kernel's log"
+                 : "")
+         << "\n";
+  return static_cast<int>(ExitCode::RankLost);
+}
+
+static int waitForAll(std::vector<Started> &ranks) {
+  using Clock = std::chrono::steady_clock;
+  // Where a rank was lost the others find out by themselves, and say more. Who
+  // does not begin is waited for by those who wait to begin.
+  std::chrono::seconds grace(4);
+  auto isOfRun = [](int code) {
+    return code >= static_cast<int>(ExitCode::RankLost) &&
+           code <= static_cast<int>(ExitCode::Mismatch);
+  };
+  bool isBeginning = false;
+  std::optional<Clock::time_point> failedAt;
+  bool isAsked = false;
+  int sent = 0;
+  while (true) {
+    bool isAnyLeft = false, isAnyNew = false;
+    for (auto [rank, started] : enumerate(ranks)) {
+      if (started.isOver)
+        continue;
+      int status = 0;
+      pid_t found = waitpid(started.process, &status, WNOHANG);
+      if (found == 0 || (found < 0 && errno == EINTR)) {
+        isAnyLeft = true;
+        continue;
+      }
+      started.isOver = isAnyNew = true;
+      started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
+                               : describeEnd(rank, started.process, status,
+                                             isAsked || sent != 0);
+      if (started.code != 0 && !failedAt) {
+        failedAt = Clock::now();
+        isBeginning = !isOfRun(started.code);
+        if (isBeginning)
+          grace = std::chrono::seconds(1);
+      }
+    }
+    if (!isAnyLeft)
+      break;
+    bool isLate = failedAt && Clock::now() - *failedAt > grace && !isAsked;
+    if (isLate || (caught != 0 && sent != caught)) {
+      sent = caught;
+      isAsked |= isLate;
+      for (auto [rank, started] : enumerate(ranks))
+        if (!started.isOver) {
+          if (isLate && !isBeginning)
+            errs() << "shard-run: rank " << rank << " (process "
+                   << started.process << ") does not end: it is ended\n";
+          kill(started.process, isLate ? SIGKILL : caught);
+        }
+    }
+    if (!isAnyNew)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (sent != 0)
+    return 128 + sent;
+  // A lost rank explains what the others say; else the lowest rank has the word.
+  int code = 0;
+  for (const Started &started : ranks)
+    if (started.code == static_cast<int>(ExitCode::RankLost))
+      return started.code;
+    else if (code == 0)
+      code = started.code;
+  return code;
+}
+
+Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
+  SmallString<128> directory;
+  if (std::error_code error =
+          sys::fs::createUniqueDirectory("shard-run", directory))
+    return toolError(ExitCode::IO,
+                     "no temporary directory: " + error.message());
+  scope_exit clean([&] { sys::fs::remove_directories(directory); });
+  std::string artifact;
+  if (!options.isArtifact) {
+    Expected<std::string> made = compileOnce(options, directory);
+    if (!made)
+      return made.takeError();
+    artifact = *made;
+  }
+
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto *any = reinterpret_cast<sockaddr *>(&address);
+  if (listener < 0 || bind(listener, any, length) != 0 ||
+      listen(listener, 1024) != 0 || getsockname(listener, any, &length) != 0)
+    return systemError("cannot listen at a port of this host");
+  std::string program = sys::fs::getMainExecutable(argv[0], nullptr);
+  struct sigaction action = {};
+  action.sa_handler = catchSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+
+  uint64_t random = sys::Process::GetRandomNumber();
+  std::string token = "shard-run-" + std::to_string(getpid()) + "-" +
+                      std::to_string(random);
+  errs().flush();
+  outs().flush();
+  std::vector<Started> ranks(options.processes);
+  pid_t launcher = getpid();
+  for (auto [rank, started] : enumerate(ranks)) {
+    started.process = fork();
+    if (started.process < 0) {
+      Error error = systemError("cannot start a process for rank " +
+                                Twine(rank));
+      for (Started &other : ranks)
+        if (other.process > 0)
+          kill(other.process, SIGKILL);
+      return std::move(error);
+    }
+    if (started.process != 0)
+      continue;
+    // Nobody runs on when the launcher was killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher)
+      _exit(static_cast<int>(ExitCode::RankLost));
+    setenv("SHARDRT_RANK", std::to_string(rank).c_str(), 1);
+    setenv("SHARDRT_NUM_RANKS", std::to_string(options.processes).c_str(), 1);
+    setenv("SHARDRT_JOB_TOKEN", token.c_str(), 1);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    setenv("MASTER_PORT", std::to_string(ntohs(address.sin_port)).c_str(), 1);
+    if (rank == 0)
+      setenv("SHARDRT_LISTENER", std::to_string(listener).c_str(), 1);
+    else
+      close(listener);
+    setenv("SHARDRT_ERRORS", directory.c_str(), 1);
+    if (!artifact.empty())
+      setenv("SHARDRT_COMPILED", artifact.c_str(), 1);
+    execv(program.c_str(), argv);
+    errs() << "shard-run: error: cannot start " << program << ": "
+           << std::strerror(errno) << "\n";
+    _exit(static_cast<int>(ExitCode::IO));
+  }
+  close(listener);
+  int code = waitForAll(ranks);
+  std::vector<std::string> said;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    auto file = MemoryBuffer::getFile(directory + "/" + Twine(rank));
+    if (!file || (*file)->getBuffer().empty())
+      continue;
+    StringRef text = (*file)->getBuffer();
+    if (is_contained(said, text.split('\n').first.str()))
+      continue;
+    said.push_back(text.split('\n').first.str());
+    errs() << "shard-run: error: " << text << "\n";
+  }
+  return code;
+}
+
+bool shardc::leaveToLauncher(ExitCode &code, Error &error) {
+  const char *directory = std::getenv("SHARDRT_ERRORS");
+  const char *rank = std::getenv("SHARDRT_RANK");
+  if (!directory || !rank)
+    return false;
+  std::string text;
+  handleAllErrors(
+      std::move(error),
+      [&](const ToolError &known) {
+        code = known.code;
+        text = known.message;
+      },
+      [&](const ErrorInfoBase &other) {
+        code = ExitCode::Refused;
+        text = other.message();
+      });
+  std::error_code failed;
+  raw_fd_ostream out((Twine(directory) + "/" + rank).str(), failed);
+  if (!failed)
+    out << text;
+  out.close();
+  out.clear_error();
+  return true;
+}
+
+std::string shardc::artifactOfProcesses() {
+  const char *path = std::getenv("SHARDRT_COMPILED");
+  return path && std::getenv("SHARDRT_RANK") ? path : "";
+}
+
+//===----------------------------------------------------------------------===//
+// One of the processes
+//===----------------------------------------------------------------------===//
+
+Expected<JobMember> JobMember::join(const RunOptions &options) {
+  JobMember member;
+  if (options.asksForThreads)
+    return std::move(member);
+  shardrt_job_options join = {};
+  join.size = sizeof(join);
+  join.timeout_ms = options.timeoutMs > 0 ? 4 * options.timeoutMs : 0;
+  char problem[1024] = "";
+  shardrt_job *joined = nullptr;
+  if (int status = shardrt_job_join(&join, &joined, problem, sizeof(problem)))
+    return toolError(static_cast<ExitCode>(status), problem);
+  member.job.reset(joined);
+  if (!joined && !options.asksForProcesses.empty())
+    return toolError(ExitCode::Usage,
+                     "--transport=" + options.asksForProcesses +
+                         " goes between processes, but there is one: start one "
+                         "for each rank with --processes=N, torchrun, mpirun or "
+                         "srun");
+  return std::move(member);
+}

@@ -1,0 +1,45 @@
+//===- Processes.h - Ranks that are processes -------------------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_RUN_PROCESSES_H
+#define SHARDC_TOOLS_SHARD_RUN_PROCESSES_H
+
+#include "Options.h"
+#include "shardrt/shardrt.h"
+#include <memory>
+
+namespace shardc {
+
+/// Starts `options.processes` processes of this tool, one for each rank, with
+/// its arguments `argv`; compiles the model for all of them before. Waits for
+/// them, says which of them were ended by a signal, and ends those that are left
+/// a while after one has failed. The code that the tool ends with, or an error
+/// before they are started.
+llvm::Expected<int> runProcesses(const RunOptions &options, char **argv);
+
+/// The artifact that runProcesses has made for this process; empty if there is
+/// none.
+std::string artifactOfProcesses();
+
+/// In a process of runProcesses, leaves it to the launcher to say what `error`,
+/// not a success, says, once for all that say the same. Sets the code to end with.
+bool leaveToLauncher(ExitCode &code, llvm::Error &error);
+
+/// This process among those of its job; nothing if there is one process.
+class JobMember {
+public:
+  /// Joins the job that the environment names, if `options` do not ask for
+  /// threads.
+  static llvm::Expected<JobMember> join(const RunOptions &options);
+
+  shardrt_job *get() const { return job.get(); }
+  bool isFirst() const { return !job || shardrt_job_rank(job.get()) == 0; }
+
+private:
+  struct Leave {
+    void operator()(shardrt_job *job) const { shardrt_job_leave(job); }
+  };
+  std::unique_ptr<shardrt_job, Leave> job;
+};
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_SHARD_RUN_PROCESSES_H
