@@ -80,6 +80,14 @@ class Run:
     flags: tuple[str, ...]
 
 
+def launch(mesh: str, extra: tuple[str, ...]) -> tuple[str, ...]:
+    """What starts processes for the ranks of ``mesh`` ("x=2,y=2", "none"), where the options ``extra`` want them."""
+    if not {"--transport=process", "--transport=shm", "--transport=tcp"} & set(extra):
+        return ()
+    ranks = math.prod(int(axis.split("=")[1]) for axis in mesh.split(",")) if mesh != "none" else 1
+    return (f"--processes={ranks}",)
+
+
 def variants(entry: dict, which: str, extra: tuple[str, ...] = ()) -> list[Run]:
     """The runs of one program, with the options ``extra``.
 
@@ -87,7 +95,8 @@ def variants(entry: dict, which: str, extra: tuple[str, ...] = ()) -> list[Run]:
     own mesh.
     """
     if extra:
-        return [dataclasses.replace(run, flags=(*extra, *run.flags)) for run in variants(entry, which)]
+        return [dataclasses.replace(run, flags=(*extra, *launch(run.mesh, extra), *run.flags))
+                for run in variants(entry, which)]
     mesh = dict(map(tuple, entry["mesh"]))
     runs = [Run(print_mesh(mesh) or "none", "as in file", ())]
     # Regions that already communicate hold the sizes of their own mesh.
