@@ -36,7 +36,8 @@ def run_tool(name: str, arguments: Sequence[str], host: HostCalls | None = None)
     Args:
         host: answers the calls of the program that ``shard-run`` runs; None: there are none.
 
-    Raises: a ShardcError with the tool's own diagnostic where it does not end with 0; its cause is what a callback raised.
+    Raises: a ShardcError with the tool's own diagnostic where it does not end with 0; its cause is what a callback
+    raised.
     """
     if host is not None:
         return _run_with_calls(name, arguments, host)

@@ -11,17 +11,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import ml_dtypes
 import numpy as np
+import shardc
 from jax import lax
 from jax.experimental import io_callback
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
 
-import shardc
-
 x = (np.arange(21, dtype=np.float32).reshape(7, 3) - 4) / 8
 log: list[Any] = []
+KINDS = (jnp.bfloat16, jnp.int8, jnp.uint32, bool, jnp.float16, jnp.complex64, jnp.float8_e4m3fn)
 LAYOUTS: list[tuple[dict[str, int] | None, Any]] = [
     (None, None),
     ({"x": 3}, {0: shardc.split(0, "x")}),
@@ -53,7 +52,7 @@ def pure(v: jax.Array) -> Any:
 
 def kinds(v: jax.Array) -> Any:
     """Element types as NumPy and ml_dtypes have them, complex numbers, a tensor without elements."""
-    given = [(v * 100).astype(t) for t in (jnp.bfloat16, jnp.int8, jnp.uint32, bool, jnp.float16, jnp.complex64, jnp.float8_e4m3fn)]
+    given = [(v * 100).astype(t) for t in KINDS]
     given.append(v[:0])
     back = jax.pure_callback(lambda *a: tuple(b[::-1] for b in a), like(*given), *given)
     return [b.astype(jnp.float32) for b in back[:-1]], back[-1]
@@ -201,7 +200,6 @@ def long() -> None:
     print("long good")
 
 
-assert ml_dtypes
 check(pure)
 check(kinds)
 check(ordered, hasOrder=True)
