@@ -45,14 +45,14 @@ def on_mesh(program: Program, mesh) -> tuple:
     return jax.jit(f, out_shardings=shardings), [(shape, sharding(spec)) for shape, spec in arguments]
 
 
-def export(program: Program, ranks: int, path: Path) -> None:
-    """Write the program as StableHLO with its shardings."""
+def export(program: Program, ranks: int, path: Path, dtype: str = "float32") -> None:
+    """Write the program as StableHLO with its shardings, on arguments of `dtype`."""
     import jax
     import jax.numpy as jnp
     from jax.sharding import AbstractMesh
 
     f, arguments = on_mesh(program, AbstractMesh((ranks,), ("x",)))
-    shapes = [jax.ShapeDtypeStruct(shape, jnp.float32, sharding=sharding) for shape, sharding in arguments]
+    shapes = [jax.ShapeDtypeStruct(shape, jnp.dtype(dtype), sharding=sharding) for shape, sharding in arguments]
     path.write_text(f.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text())
 
 
@@ -65,9 +65,9 @@ def processor_seconds(who: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def time_steps(step: Callable[[], object], steps: int) -> dict:
-    """Return milliseconds of each step, after warm-up, and processor milliseconds of a step."""
-    for _ in range(3):
+def time_steps(step: Callable[[], object], steps: int, warmups: int = 3) -> dict:
+    """Return milliseconds of each step, after `warmups` of them, and processor milliseconds of a step."""
+    for _ in range(warmups):
         step()
     times, before = [], processor_seconds(resource.RUSAGE_SELF)
     for _ in range(steps):
@@ -77,8 +77,8 @@ def time_steps(step: Callable[[], object], steps: int) -> dict:
     return {"ms": times, "cpu": 1e3 * (processor_seconds(resource.RUSAGE_SELF) - before) / steps}
 
 
-def time_jax(program: Program, ranks: int, steps: int) -> dict:
-    """Time the program in this process, which has not met JAX yet; as time_steps."""
+def time_jax(program: Program, ranks: int, steps: int, dtype: str = "float32", warmups: int = 3) -> dict:
+    """Time the program on arguments of `dtype` in this process, which has not met JAX yet; as time_steps."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={ranks}"
     import jax
     import numpy as np
@@ -86,15 +86,15 @@ def time_jax(program: Program, ranks: int, steps: int) -> dict:
     mesh = jax.make_mesh((ranks,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
     f, arguments = on_mesh(program, mesh)
     rng = np.random.default_rng(0)
-    values = [jax.device_put(rng.normal(size=shape).astype(np.float32), sharding) for shape, sharding in arguments]
+    values = [jax.device_put(rng.normal(size=shape).astype(jax.numpy.dtype(dtype)), sharding) for shape, sharding in arguments]
     compiled = f.lower(*values).compile()
-    return time_steps(lambda: jax.block_until_ready(compiled(*values)), steps)
+    return time_steps(lambda: jax.block_until_ready(compiled(*values)), steps, warmups)
 
 
-def run_shardc(shard_run: str, model: Path, steps: int) -> dict:
-    """Return shardc's report, with processor seconds of the whole run as `cpu_s`; ends this process if it fails."""
+def run_shardc(shard_run: str, model: Path, steps: int, *more: str) -> dict:
+    """Return shardc's report under options `more`, with processor seconds of the whole run as `cpu_s`; ends this process if it fails."""
     before = processor_seconds(resource.RUSAGE_CHILDREN)
-    command = [shard_run, str(model), "--seed=1", f"--repeat={steps}", "--report=json"]
+    command = [shard_run, str(model), "--seed=1", f"--repeat={steps}", "--report=json", *more]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"{Path(sys.argv[0]).stem}: shard-run failed on {model.name}:\n{run.stderr}")
