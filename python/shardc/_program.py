@@ -33,7 +33,8 @@ def compile(
     """Compile a model for a mesh.
 
     Callbacks of a function (``jax.pure_callback``, ``io_callback``, ``debug.print``, ``equinox.error_if``) run in this
-    process, in this thread; what one raises is the cause of the ``RunError``. A program that is saved and loaded has none.
+    process, in this thread; what one raises is the cause of the ``RunError``. A program that is saved and loaded has
+    none.
 
     Args:
         model: as for to_text().
