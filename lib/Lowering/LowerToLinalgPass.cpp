@@ -37,6 +37,7 @@ struct LowerToLinalgPass final
     lowering::addPairs(table);
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
+      lowerer.transformBlock = transformBlock;
       if (failed(lowerer.lowerFunction(func)))
         return signalPassFailure();
     }

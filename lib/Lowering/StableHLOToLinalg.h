@@ -94,6 +94,8 @@ public:
       : b(mlir::UnknownLoc::get(ctx), ctx), table(table) {}
 
   mlir::ImplicitLocOpBuilder b;
+  /// Bytes that the stages of a Fourier transform may hold at a time; 0: all.
+  int64_t transformBlock = 0;
 
   /// Replaces the body and type of `func` by what they mean.
   mlir::LogicalResult lowerFunction(mlir::func::FuncOp func);

@@ -8,6 +8,16 @@
 // that all of it is real arithmetic on long rows. Tables are constants,
 // computed in double.
 //
+// A real line of even length is a complex one of half of it; one more step takes
+// the transforms of its even and odd elements apart (J. W. Cooley, P. A. W.
+// Lewis and P. D. Welch, "The fast Fourier transform algorithm: programming
+// considerations in the calculation of sine, cosine and Laplace transforms",
+// 1970).
+//
+// A stage reads and writes all that it is given. With a block size, stages are
+// given some lines at a time, side by side: what lies between stages stays in a
+// cache, and memory is read and written once a dim.
+//
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
@@ -15,16 +25,21 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
 
 namespace {
-/// The two parts of a complex tensor.
+/// The two parts of a complex tensor; a real one has no `im`.
 struct Parts {
   Value re, im;
 };
+
+/// In which tensors lines lie: one of complex elements, one of real elements,
+/// or one for each part.
+enum class Form { Complex, Real, Parts };
 
 /// Emits transforms along one dim after another.
 struct FourierEmitter {
@@ -34,26 +49,59 @@ struct FourierEmitter {
 
   FourierEmitter(Lowerer &l, FloatType type) : l(l), b(l.b), type(type) {}
 
+  /// What is done to all lines along one dim of a tensor.
+  using Lines = llvm::function_ref<Parts(Parts, int64_t)>;
+  /// `lines` along `dim` of `ins`, which are of form `from`: `count` elements,
+  /// times `factor`, in form `to`.
+  SmallVector<Value> alongDim(ValueRange ins, Form from, Form to, int64_t dim,
+                              int64_t count, double factor, Lines lines);
+
   /// `sign` is -1 for the forward transform, 1 for the inverse one, unscaled.
   Parts transform(Parts x, int64_t dim, int sign);
-  Parts split(Value complex);
-  Value join(Parts x);
-  Parts scale(Parts x, double factor);
-  /// Of the `n`-periodic Hermitian line of which elements 0 ... n/2 are given.
-  Parts extendHermitian(Parts x, int64_t dim, int64_t n);
-  Value take(Value tensor, int64_t dim, int64_t count);
+  /// Elements 0 ... n/2 of the transform of real lines of length `n`.
+  Parts transformReal(Parts x, int64_t dim, int64_t n);
+  /// Real lines of length `n`, unscaled, from elements 0 ... n/2.
+  Parts transformToReal(Parts x, int64_t dim, int64_t n);
 
 private:
+  bool hasBlocks(Value in, int64_t dim);
+  SmallVector<Value> inBlocks(ValueRange ins, Form from, Form to, int64_t dim,
+                              int64_t count, double factor, Lines lines);
+  SmallVector<Value> read(ValueRange ins, Form from, AffineMap map,
+                          ArrayRef<OpFoldResult> sizes);
+  SmallVector<Value> write(Parts x, Form to, double factor, AffineMap map,
+                           ValueRange outs);
   Parts stage(Parts x, int64_t dim, int64_t radix, int64_t rest, int sign);
+  Parts extendHermitian(Parts x, int64_t dim, int64_t n);
   Value table(ArrayRef<int64_t> shape,
               llvm::function_ref<double(int64_t, int64_t)> element);
   Parts pair(ValueRange ins, ArrayRef<OpFoldResult> sizes,
              ArrayRef<AffineMap> maps, Lowerer::Body body);
-  SmallVector<OpFoldResult> sizesOf(Value tensor) { return l.sizes(tensor); }
+  Value take(Value tensor, int64_t dim, int64_t count, int64_t first = 0);
+  Value put(Value update, Value tensor, int64_t dim, int64_t first);
+  SmallVector<Value> emptyOf(Form form, ArrayRef<OpFoldResult> sizes);
+  AffineMap alongMap(int64_t rank, int64_t dim, AffineExpr at);
   Value reshaped(Value tensor, ArrayRef<int64_t> shape,
                  ArrayRef<OpFoldResult> sizes) {
     return l.reshape(tensor, RankedTensorType::get(shape, type), sizes);
   }
+  Value reshaped(Value tensor, ArrayRef<int64_t> shape) {
+    Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+    return l.reshape(tensor, RankedTensorType::get(shape, element),
+                     constants(shape));
+  }
+  SmallVector<OpFoldResult> constants(ArrayRef<int64_t> numbers) {
+    return llvm::map_to_vector(numbers, [&](int64_t number) -> OpFoldResult {
+      return b.getIndexAttr(number);
+    });
+  }
+  static SmallVector<int64_t> shapeOf(Value tensor) {
+    return SmallVector<int64_t>(
+        cast<RankedTensorType>(tensor.getType()).getShape());
+  }
+  Value times(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value plus(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value minus(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
 };
 } // namespace
 
@@ -97,61 +145,89 @@ Parts FourierEmitter::pair(ValueRange ins, ArrayRef<OpFoldResult> sizes,
   return {results[0], results[1]};
 }
 
-Parts FourierEmitter::split(Value complex) {
-  SmallVector<OpFoldResult> sizes = l.sizes(complex);
-  return pair(complex, sizes, b.getMultiDimIdentityMap(sizes.size()),
-              [&](ValueRange args) -> SmallVector<Value> {
-                return {complex::ReOp::create(b, type, args[0]).getResult(),
-                        complex::ImOp::create(b, type, args[0]).getResult()};
-              });
+SmallVector<Value> FourierEmitter::emptyOf(Form form,
+                                           ArrayRef<OpFoldResult> sizes) {
+  if (form == Form::Parts)
+    return {l.empty(sizes, type), l.empty(sizes, type)};
+  return {l.empty(sizes, form == Form::Real ? Type(type)
+                                            : ComplexType::get(type))};
 }
 
-Value FourierEmitter::join(Parts x) {
-  Type complex = ComplexType::get(type);
-  return l.map({x.re, x.im}, l.empty(l.sizes(x.re), complex),
-               [&](ValueRange args) -> SmallVector<Value> {
-                 return {complex::CreateOp::create(b, complex, args[0], args[1])
-                             .getResult()};
-               });
+// The real tensors of `ins`, element by element through `map`.
+SmallVector<Value> FourierEmitter::read(ValueRange ins, Form from,
+                                        AffineMap map,
+                                        ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> outs = emptyOf(
+      from == Form::Real ? Form::Real : Form::Parts, sizes);
+  SmallVector<AffineMap> maps(ins.size(), map);
+  maps.append(outs.size(), b.getMultiDimIdentityMap(sizes.size()));
+  SmallVector<utils::IteratorType> parallel(sizes.size(),
+                                            utils::IteratorType::parallel);
+  return l.generic(
+      ins, outs, maps, parallel, [&](ValueRange args) -> SmallVector<Value> {
+        if (from != Form::Complex)
+          return SmallVector<Value>(args.take_front(ins.size()));
+        return {complex::ReOp::create(b, type, args[0]).getResult(),
+                complex::ImOp::create(b, type, args[0]).getResult()};
+      });
 }
 
-Parts FourierEmitter::scale(Parts x, double factor) {
-  SmallVector<OpFoldResult> sizes = l.sizes(x.re);
-  Value by = l.number(type, factor);
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(sizes.size()));
-  return pair({x.re, x.im}, sizes, maps,
-              [&](ValueRange args) -> SmallVector<Value> {
-                return {arith::MulFOp::create(b, args[0], by).getResult(),
-                        arith::MulFOp::create(b, args[1], by).getResult()};
-              });
+// `factor` times `x`, through `map`, into `outs` of form `to`.
+SmallVector<Value> FourierEmitter::write(Parts x, Form to, double factor,
+                                         AffineMap map, ValueRange outs) {
+  SmallVector<Value> ins{x.re};
+  if (to != Form::Real)
+    ins.push_back(x.im);
+  SmallVector<AffineMap> maps(ins.size(), map);
+  maps.append(outs.size(), b.getMultiDimIdentityMap(map.getNumDims()));
+  SmallVector<utils::IteratorType> parallel(map.getNumDims(),
+                                            utils::IteratorType::parallel);
+  Value by = factor == 1 ? Value() : l.number(type, factor);
+  return l.generic(
+      ins, outs, maps, parallel, [&](ValueRange args) -> SmallVector<Value> {
+        SmallVector<Value> parts(args.take_front(ins.size()));
+        if (by)
+          for (Value &part : parts)
+            part = times(part, by);
+        if (to != Form::Complex)
+          return parts;
+        return {complex::CreateOp::create(b, ComplexType::get(type), parts[0],
+                                          parts[1])
+                    .getResult()};
+      });
 }
 
-Value FourierEmitter::take(Value tensor, int64_t dim, int64_t count) {
+Value FourierEmitter::take(Value tensor, int64_t dim, int64_t count,
+                           int64_t first) {
   SmallVector<OpFoldResult> sizes = l.sizes(tensor);
-  SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)),
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
       ones(sizes.size(), b.getIndexAttr(1));
   sizes[dim] = b.getIndexAttr(count);
-  return l.slice(tensor, zeros, sizes, ones);
+  offsets[dim] = b.getIndexAttr(first);
+  return l.slice(tensor, offsets, sizes, ones);
 }
 
-// x[n - k] is the conjugate of x[k].
-Parts FourierEmitter::extendHermitian(Parts x, int64_t dim, int64_t n) {
-  SmallVector<OpFoldResult> sizes = l.sizes(x.re);
-  sizes[dim] = b.getIndexAttr(n);
-  return pair({}, sizes, {}, [&](ValueRange) -> SmallVector<Value> {
-    SmallVector<Value> at;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      at.push_back(linalg::IndexOp::create(b, i));
-    Value mirrored = arith::SubIOp::create(b, l.index(n), at[dim]);
-    Value given = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, at[dim],
-                                        l.index(n / 2));
-    at[dim] = arith::SelectOp::create(b, given, at[dim], mirrored);
-    Value re = tensor::ExtractOp::create(b, x.re, at),
-          im = tensor::ExtractOp::create(b, x.im, at);
-    Value minus = arith::NegFOp::create(b, im);
-    return {re, arith::SelectOp::create(b, given, im, minus).getResult()};
-  });
+// `tensor` with `update` from element `first` of `dim` on.
+Value FourierEmitter::put(Value update, Value tensor, int64_t dim,
+                          int64_t first) {
+  SmallVector<OpFoldResult> sizes = l.sizes(update);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+      ones(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(first);
+  return l.insert(update, tensor, offsets, sizes, ones);
 }
+
+// All dims as they are, but `dim` at `at`.
+AffineMap FourierEmitter::alongMap(int64_t rank, int64_t dim, AffineExpr at) {
+  SmallVector<AffineExpr> exprs;
+  for (int64_t i = 0; i < rank; ++i)
+    exprs.push_back(i == dim ? at : b.getAffineDimExpr(i));
+  return AffineMap::get(rank, 0, exprs, b.getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
 
 // The smallest prime factor, but 4 where it divides: fewer, denser stages.
 static int64_t nextRadix(int64_t n) {
@@ -254,6 +330,252 @@ Parts FourierEmitter::transform(Parts x, int64_t dim, int sign) {
           reshaped(x.im, original.getShape(), sizes)};
 }
 
+//===----------------------------------------------------------------------===//
+// Real lines
+//===----------------------------------------------------------------------===//
+
+// x[n - k] is the conjugate of x[k].
+Parts FourierEmitter::extendHermitian(Parts x, int64_t dim, int64_t n) {
+  SmallVector<OpFoldResult> sizes = l.sizes(x.re);
+  sizes[dim] = b.getIndexAttr(n);
+  return pair({}, sizes, {}, [&](ValueRange) -> SmallVector<Value> {
+    SmallVector<Value> at;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      at.push_back(linalg::IndexOp::create(b, i));
+    Value mirrored = arith::SubIOp::create(b, l.index(n), at[dim]);
+    Value given = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, at[dim],
+                                        l.index(n / 2));
+    at[dim] = arith::SelectOp::create(b, given, at[dim], mirrored);
+    Value re = tensor::ExtractOp::create(b, x.re, at),
+          im = tensor::ExtractOp::create(b, x.im, at);
+    Value minus = arith::NegFOp::create(b, im);
+    return {re, arith::SelectOp::create(b, given, im, minus).getResult()};
+  });
+}
+
+// With z = even + i odd elements, m = n / 2 of them, and Z its transform,
+//   X[k] = (Z[k] + conj Z[m - k]) / 2 - i w (Z[k] - conj Z[m - k]) / 2,
+// w the turn by -k / n, and Z[m] = Z[0].
+Parts FourierEmitter::transformReal(Parts x, int64_t dim, int64_t n) {
+  SmallVector<OpFoldResult> sizes = l.sizes(x.re);
+  SmallVector<int64_t> shape = shapeOf(x.re);
+  int64_t m = n / 2, rank = shape.size();
+  if (n % 2 != 0) {
+    x = transform({x.re, l.filled(sizes, l.zero(type))}, dim, -1);
+    return {take(x.re, dim, m + 1), take(x.im, dim, m + 1)};
+  }
+  SmallVector<int64_t> half(shape), halves(shape);
+  SmallVector<OpFoldResult> halfSizes(sizes), halvesSizes(sizes);
+  half[dim] = halves[dim] = m;
+  halfSizes[dim] = halvesSizes[dim] = b.getIndexAttr(m);
+  halves.insert(halves.begin() + dim + 1, 2);
+  halvesSizes.insert(halvesSizes.begin() + dim + 1, b.getIndexAttr(2));
+  Value elements = reshaped(x.re, halves, halvesSizes);
+  auto every = [&](int64_t first) {
+    return reshaped(take(elements, dim + 1, 1, first), half, halfSizes);
+  };
+  Parts z = transform({every(0), every(1)}, dim, -1);
+  sizes[dim] = b.getIndexAttr(m + 1);
+  auto closed = [&](Value part) {
+    Value line = put(part, l.empty(sizes, type), dim, 0);
+    return put(take(part, dim, 1), line, dim, m);
+  };
+  Value re = closed(z.re), im = closed(z.im);
+  Value turnRe = table({m + 1, 1}, [&](int64_t k, int64_t) {
+    return -sinTurn(k, n) / 2;
+  });
+  Value turnIm = table({m + 1, 1}, [&](int64_t k, int64_t) {
+    return -cosTurn(k, n) / 2;
+  });
+  AffineExpr k = b.getAffineDimExpr(dim);
+  AffineMap same = b.getMultiDimIdentityMap(rank),
+            back = alongMap(rank, dim, m - k),
+            turn = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
+                                  b.getContext());
+  return pair({re, im, re, im, turnRe, turnIm}, sizes,
+              {same, same, back, back, turn, turn},
+              [&](ValueRange args) -> SmallVector<Value> {
+                Value half = l.number(type, 0.5);
+                Value sumRe = times(half, plus(args[0], args[2])),
+                      sumIm = times(half, minus(args[1], args[3])),
+                      restRe = minus(args[0], args[2]),
+                      restIm = plus(args[1], args[3]);
+                return {plus(sumRe, minus(times(args[4], restRe),
+                                          times(args[5], restIm))),
+                        plus(sumIm, plus(times(args[4], restIm),
+                                         times(args[5], restRe)))};
+              });
+}
+
+// The other way: 2 Z[k] = (X[k] + conj X[m - k]) + i w (X[k] - conj X[m - k]), w
+// the turn by k / n. Imaginary parts of X[0] and X[m] do not count.
+Parts FourierEmitter::transformToReal(Parts x, int64_t dim, int64_t n) {
+  if (n % 2 != 0)
+    return {transform(extendHermitian(x, dim, n), dim, 1).re, Value()};
+  SmallVector<OpFoldResult> sizes = l.sizes(x.re);
+  SmallVector<int64_t> shape = shapeOf(x.re);
+  int64_t m = n / 2, rank = shape.size();
+  shape[dim] = m;
+  sizes[dim] = b.getIndexAttr(m);
+  Value turnRe =
+      table({m, 1}, [&](int64_t k, int64_t) { return -sinTurn(k, n); });
+  Value turnIm =
+      table({m, 1}, [&](int64_t k, int64_t) { return cosTurn(k, n); });
+  AffineExpr k = b.getAffineDimExpr(dim);
+  AffineMap same = b.getMultiDimIdentityMap(rank),
+            back = alongMap(rank, dim, m - 1 - k),
+            turn = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
+                                  b.getContext());
+  Parts z = pair(
+      {take(x.re, dim, m), take(x.im, dim, m), take(x.re, dim, m, 1),
+       take(x.im, dim, m, 1), turnRe, turnIm},
+      sizes,
+      {same, same, back, back, turn, turn},
+      [&](ValueRange args) -> SmallVector<Value> {
+        Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                            linalg::IndexOp::create(b, dim),
+                                            l.index(0));
+        auto imaginary = [&](Value part) -> Value {
+          return arith::SelectOp::create(b, first, l.zero(type), part);
+        };
+        Value im = imaginary(args[1]), backIm = imaginary(args[3]);
+        Value sumRe = plus(args[0], args[2]), sumIm = minus(im, backIm),
+              restRe = minus(args[0], args[2]), restIm = plus(im, backIm);
+        return {plus(sumRe, minus(times(args[4], restRe),
+                                  times(args[5], restIm))),
+                plus(sumIm, plus(times(args[4], restIm),
+                                 times(args[5], restRe)))};
+      });
+  z = transform(z, dim, 1);
+  SmallVector<int64_t> single(shape), halves(shape), whole(shape);
+  SmallVector<OpFoldResult> singleSizes(sizes), halvesSizes(sizes),
+      wholeSizes(sizes);
+  single.insert(single.begin() + dim + 1, 1);
+  singleSizes.insert(singleSizes.begin() + dim + 1, b.getIndexAttr(1));
+  halves.insert(halves.begin() + dim + 1, 2);
+  halvesSizes.insert(halvesSizes.begin() + dim + 1, b.getIndexAttr(2));
+  whole[dim] = n;
+  wholeSizes[dim] = b.getIndexAttr(n);
+  Value elements = l.empty(halvesSizes, type);
+  elements = put(reshaped(z.re, single, singleSizes), elements, dim + 1, 0);
+  elements = put(reshaped(z.im, single, singleSizes), elements, dim + 1, 1);
+  return {reshaped(elements, whole, wholeSizes), Value()};
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of lines
+//===----------------------------------------------------------------------===//
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<int64_t>());
+}
+
+/// Elements of `type` in the widest vectors.
+static int64_t lanesOf(FloatType type) { return 512 / type.getWidth(); }
+
+// Parts before and after a stage, of as many lines as a vector has lanes, fit.
+bool FourierEmitter::hasBlocks(Value in, int64_t dim) {
+  auto shape = cast<RankedTensorType>(in.getType());
+  if (l.transformBlock == 0 || !shape.hasStaticShape() ||
+      shape.getNumElements() == 0 || shape.getDimSize(dim) < 2)
+    return false;
+  return 4 * shape.getDimSize(dim) * lanesOf(type) * type.getWidth() / 8 <=
+         16 * l.transformBlock;
+}
+
+// Tensors are seen as (lines, n, inner). A block is (n, g c): g lines of c
+// columns side by side. Where there are few columns, many lines; else one line.
+SmallVector<Value> FourierEmitter::inBlocks(ValueRange ins, Form from, Form to,
+                                            int64_t dim, int64_t count,
+                                            double factor, Lines lines) {
+  SmallVector<int64_t> shape = shapeOf(ins[0]);
+  int64_t n = shape[dim], outer = product(ArrayRef(shape).take_front(dim)),
+          inner = product(ArrayRef(shape).drop_front(dim + 1)),
+          lanes = lanesOf(type);
+  SmallVector<Value> sources;
+  for (Value in : ins)
+    sources.push_back(reshaped(in, {outer, n, inner}));
+  int64_t g = 1, c = inner;
+  if (inner < lanes) {
+    g = std::min(outer, lanes);
+  } else {
+    int64_t most = std::max<int64_t>(
+        lanes, l.transformBlock / (4 * n * (type.getWidth() / 8)));
+    int64_t pieces = llvm::divideCeil(inner, most);
+    c = std::min<int64_t>(
+        inner, llvm::alignTo(llvm::divideCeil(inner, pieces), lanes));
+  }
+  AffineExpr i = b.getAffineDimExpr(0), j = b.getAffineDimExpr(1),
+             k = b.getAffineDimExpr(2);
+  AffineMap swapped = AffineMap::get(3, 0, {j, i, k}, b.getContext());
+  SmallVector<OpFoldResult> ones = constants({1, 1, 1});
+  // One block of g' lines and c' columns from (line, column) on.
+  auto block = [&](OpFoldResult line, OpFoldResult column, int64_t g, int64_t c,
+                   ValueRange results) -> SmallVector<Value> {
+    SmallVector<OpFoldResult> offsets{line, b.getIndexAttr(0), column};
+    SmallVector<Value> slices;
+    for (Value source : sources)
+      slices.push_back(l.slice(source, offsets, constants({g, n, c}), ones));
+    SmallVector<Value> parts = read(slices, from, swapped, constants({n, g, c}));
+    for (Value &part : parts)
+      part = reshaped(part, {n, g * c});
+    Parts x = lines({parts[0], parts.size() > 1 ? parts[1] : Value()}, 0);
+    for (Value *part : {&x.re, &x.im})
+      if (*part)
+        *part = reshaped(*part, {count, g, c});
+    SmallVector<Value> places;
+    for (Value result : results)
+      places.push_back(
+          l.slice(result, offsets, constants({g, count, c}), ones));
+    SmallVector<Value> next;
+    for (auto [made, result] :
+         llvm::zip_equal(write(x, to, factor, swapped, places), results))
+      next.push_back(l.insert(made, result, offsets, constants({g, count, c}),
+                              ones));
+    return next;
+  };
+  AffineExpr at = b.getAffineSymbolExpr(0);
+  SmallVector<Value> results = l.loops(
+      constants({outer / g, inner / c}),
+      emptyOf(to, constants({outer, count, inner})),
+      [&](ValueRange at0, ValueRange carried) {
+        return block(l.affine(at * g, OpFoldResult(at0[0])),
+                     l.affine(at * c, OpFoldResult(at0[1])), g, c, carried);
+      });
+  if (outer % g != 0)
+    results = block(b.getIndexAttr(outer - outer % g), b.getIndexAttr(0),
+                    outer % g, c, results);
+  if (inner % c != 0)
+    results = l.loops(constants({outer}), results,
+                      [&](ValueRange at0, ValueRange carried) {
+                        return block(OpFoldResult(at0[0]),
+                                     b.getIndexAttr(inner - inner % c), 1,
+                                     inner % c, carried);
+                      });
+  shape[dim] = count;
+  for (Value &result : results)
+    result = reshaped(result, shape);
+  return results;
+}
+
+SmallVector<Value> FourierEmitter::alongDim(ValueRange ins, Form from, Form to,
+                                            int64_t dim, int64_t count,
+                                            double factor, Lines lines) {
+  if (hasBlocks(ins[0], dim))
+    return inBlocks(ins, from, to, dim, count, factor, lines);
+  SmallVector<OpFoldResult> sizes = l.sizes(ins[0]);
+  AffineMap same = b.getMultiDimIdentityMap(sizes.size());
+  SmallVector<Value> parts(ins);
+  if (from == Form::Complex)
+    parts = read(ins, from, same, sizes);
+  Parts x = lines({parts[0], parts.size() > 1 ? parts[1] : Value()}, dim);
+  if (to == Form::Parts && factor == 1)
+    return {x.re, x.im};
+  sizes[dim] = b.getIndexAttr(count);
+  return write(x, to, factor, same, emptyOf(to, sizes));
+}
+
 static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   Value input = l.tensor(op.getOperand());
   auto from = cast<RankedTensorType>(input.getType());
@@ -269,40 +591,38 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
       return op.emitOpError("unsupported: dim ")
              << dim << " is transformed and its size is not static";
   FourierEmitter emitter(l, type);
-  auto all = [&](Parts x, int sign, int64_t end) {
-    for (int64_t dim = first; dim < end; ++dim)
-      x = emitter.transform(x, dim, sign);
-    return x;
-  };
-  double count = 1;
-  for (int64_t n : length)
-    count *= static_cast<double>(n);
-  switch (op.getFftType()) {
-  case stablehlo::FftType::FFT:
-    l.set(op, emitter.join(all(emitter.split(input), -1, rank)));
-    return success();
-  case stablehlo::FftType::IFFT: {
-    Parts x = emitter.scale(all(emitter.split(input), 1, rank), 1 / count);
-    l.set(op, emitter.join(x));
-    return success();
+  stablehlo::FftType kind = op.getFftType();
+  bool forward = kind == stablehlo::FftType::FFT ||
+                 kind == stablehlo::FftType::RFFT;
+  int sign = forward ? -1 : 1;
+  double factor = 1;
+  if (!forward)
+    for (int64_t n : length)
+      factor /= static_cast<double>(n);
+  // A real side of the last dim comes first, or last.
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq(first, rank));
+  if (kind == stablehlo::FftType::RFFT)
+    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  SmallVector<Value> values{input};
+  for (int64_t dim : dims) {
+    Form in = dim != dims.front() ? Form::Parts
+              : complex           ? Form::Complex
+                                  : Form::Real;
+    bool end = dim == dims.back(), real = !isa<ComplexType>(to.getElementType());
+    Form out = !end ? Form::Parts : real ? Form::Real : Form::Complex;
+    int64_t n = length[dim - first];
+    values = emitter.alongDim(
+        values, in, out, dim, to.getDimSize(dim), end ? factor : 1,
+        [&](Parts x, int64_t along) {
+          if (kind == stablehlo::FftType::RFFT && dim == last)
+            return emitter.transformReal(x, along, n);
+          if (kind == stablehlo::FftType::IRFFT && dim == last)
+            return emitter.transformToReal(x, along, n);
+          return emitter.transform(x, along, sign);
+        });
   }
-  case stablehlo::FftType::RFFT: {
-    Parts x{input, l.filled(l.sizes(input), l.zero(type))};
-    x = emitter.transform(x, last, -1);
-    int64_t kept = to.getDimSize(last);
-    x = {emitter.take(x.re, last, kept), emitter.take(x.im, last, kept)};
-    l.set(op, emitter.join(all(x, -1, last)));
-    return success();
-  }
-  case stablehlo::FftType::IRFFT: {
-    Parts x = all(emitter.split(input), 1, last);
-    x = emitter.transform(emitter.extendHermitian(x, last, length.back()), last,
-                          1);
-    l.set(op, emitter.scale(x, 1 / count).re);
-    return success();
-  }
-  }
-  llvm_unreachable("all kinds of transform are above");
+  l.set(op, values[0]);
+  return success();
 }
 
 void shardc::lowering::addFourier(LoweringTable &table) {

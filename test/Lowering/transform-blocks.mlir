@@ -1,0 +1,30 @@
+// RUN: shard-opt %s --spmd-lower-to-linalg=transform-block=16384 --split-input-file | FileCheck %s
+
+// 40 real lines: sixteen at a time side by side, as 32 complex elements each,
+// and eight that are left over. What lies between stages is of one block.
+// CHECK-LABEL: func.func @lines
+//       CHECK:   scf.for %{{.*}} = %c0{{.*}} to %c2
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<16x64x1xf32>
+//       CHECK:     linalg.generic {{.*}} ins(%{{.*}} : tensor<16x64x1xf32>) outs(%{{.*}} : tensor<64x16x1xf32>)
+//       CHECK:     linalg.generic {{.*}} outs({{.*}} : tensor<4x1x8x16xf32>, tensor<4x1x8x16xf32>)
+//   CHECK-NOT:     tensor<40
+//       CHECK:     tensor.insert_slice {{.*}} : tensor<16x33x1xcomplex<f32>> into tensor<40x33x1xcomplex<f32>>
+//       CHECK:   tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<8x64x1xf32>
+func.func @lines(%x: tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [64] : (tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>>
+  return %0 : tensor<40x33xcomplex<f32>>
+}
+
+// -----
+
+// The first of two dims: pieces of the columns of one line, here twice 16 of 40, and 8.
+// CHECK-LABEL: func.func @columns
+//       CHECK:   scf.for %{{.*}} to %c3
+//       CHECK:     scf.for %{{.*}} to %c2
+//       CHECK:       tensor.extract_slice {{.*}} : tensor<3x64x40xcomplex<f32>> to tensor<1x64x16xcomplex<f32>>
+//       CHECK:   scf.for %{{.*}} to %c3
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<3x64x40xcomplex<f32>> to tensor<1x64x8xcomplex<f32>>
+func.func @columns(%x: tensor<3x64x40xcomplex<f32>>) -> tensor<3x64x40xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [64, 40] : (tensor<3x64x40xcomplex<f32>>) -> tensor<3x64x40xcomplex<f32>>
+  return %0 : tensor<3x64x40xcomplex<f32>>
+}
