@@ -193,6 +193,14 @@ int runInOrder() {
             return s;
           if (split) {
             int64_t token = shardrt_exchange_start(ctx, 0, from);
+            // Work in between, in the destination, in memory of the pool and in
+            // a buffer that the next exchange may have arrivals in.
+            void *between = shardrt_alloc(ctx, 16);
+            if (int s = launch(0, {number(between), 4, -1}))
+              return s;
+            if (int s = inPlace ? 0 : launch(0, {number(dst), size, -77}))
+              return s;
+            shardrt_free(ctx, between);
             if (int s = shardrt_exchange_wait(ctx, token, dst, nullptr))
               return s;
           } else if (int s = shardrt_exchange(ctx, 0, from, dst, nullptr)) {
@@ -216,6 +224,11 @@ int runInOrder() {
 
 TEST(CudaDirect, WorkIsOrderedByMarks) {
   EXPECT_EQ(runInOrder(), 4);
+  {
+    // What arrives beside other work, as early as it may.
+    Setting eager("FAKE_CUDA_EAGER", "1");
+    EXPECT_EQ(runInOrder(), 4);
+  }
   // It is the waits that make it so: without them all goes wrong.
   Setting forget("FAKE_CUDA_FORGET", "1");
   EXPECT_EQ(runInOrder(), 0);

@@ -15,6 +15,7 @@
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
  *   FAKE_CUDA_FORGET      1: streams do not wait for events
+ *   FAKE_CUDA_EAGER       1: every second stream does its work as early as it may be
  *
  *===----------------------------------------------------------------------===*/
 
@@ -73,6 +74,7 @@ struct stream {
   long count, capacity, done; /* counted from the stream's beginning */
   long base;                  /* number of ops[0] */
   int queries;
+  int isSecond; /* of those made */
   struct graph *capture; /* where work goes, if it is recorded */
   struct stream *next;
 };
@@ -129,6 +131,8 @@ static void enqueue(struct stream *stream, struct op op) {
     stream->ops = realloc(stream->ops, (size_t)stream->capacity * sizeof(op));
   }
   stream->ops[stream->count++] = op;
+  if (stream->isSecond && setting("FAKE_CUDA_EAGER", 0))
+    advance(stream, end(stream));
 }
 
 int cuInit(unsigned flags) { return flags ? INVALID : OK; }
@@ -315,7 +319,9 @@ int cuStreamCreate(void **made, unsigned flags) {
   if (!current)
     return NO_CONTEXT;
   struct stream *stream = calloc(1, sizeof(*stream));
+  static int made_streams;
   pthread_mutex_lock(&lock);
+  stream->isSecond = made_streams++ % 2;
   stream->next = streams;
   streams = stream;
   pthread_mutex_unlock(&lock);

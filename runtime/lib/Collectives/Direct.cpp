@@ -4,7 +4,10 @@
 // with the same one). A post shows a buffer together with a mark of its owner's
 // device; a reader lets its own work wait for that mark, copies straight out of
 // the owner's buffer, and sets a mark behind its copies, for which the owner's
-// work waits before the buffer changes. The host meets its peers as in
+// work waits before the buffer changes. Of an exchange in two halves what
+// arrives goes into memory of its own, on a second stream, so that it does not
+// wait for the work between the halves, nor meets what that has in the
+// destination; the second half copies it from there. The host meets its peers as in
 // Exchange.cpp, but waits for no work. All that a device waits for was handed
 // to a device before: whatever the ranks do, devices cannot wait in a circle.
 //
@@ -16,6 +19,7 @@
 
 #include "Collectives/ExchangeSteps.h"
 #include "Collectives/HostCopy.h"
+#include "Collectives/Pack.h"
 #include "Collectives/Reduce.h"
 #include "Collectives/Scratch.h"
 #include <algorithm>
@@ -64,10 +68,12 @@ static bool open(shardrt_context &ctx, const Ticket &ticket, int64_t peer,
          failOfDevice(ctx, ticket.call.site);
 }
 
-/// The copies out of `peers`' buffers are handed to the device.
+/// The copies out of `peers`' buffers are handed to the device, of which
+/// `mark` then says when they are done.
 static bool close(shardrt_context &ctx, const Ticket &ticket,
-                  std::span<const int64_t> peers) {
-  if (!ctx.device->mark(ctx.readsMark))
+                  std::span<const int64_t> peers,
+                  int mark = shardrt_context::readsMark) {
+  if (!ctx.device->mark(mark))
     return failOfDevice(ctx, ticket.call.site);
   for (int64_t peer : peers)
     ctx.comm->close(ticket, peer);
@@ -81,8 +87,9 @@ static bool finish(shardrt_context &ctx, const Ticket &ticket,
   if (!ctx.comm->finish(ticket, readers))
     return false;
   for (int64_t reader : readers)
-    if (!ctx.device->waitFor(*ctx.devices[reader], ctx.readsMark))
-      return failOfDevice(ctx, ticket.call.site);
+    for (int mark : {ctx.readsMark, ctx.besideMark})
+      if (!ctx.device->waitFor(*ctx.devices[reader], mark))
+        return failOfDevice(ctx, ticket.call.site);
   shown.used = false;
   return true;
 }
@@ -94,6 +101,16 @@ static bool finish(shardrt_context &ctx, const Ticket &ticket,
 namespace {
 struct DirectWay {
   static constexpr auto checkBuffers = checkDeviceBuffers;
+  /// Takes memory for what arrives before the second half.
+  static bool begin(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                    shardrt_context::Pending &pending) {
+    pending.room = nullptr;
+    if (plan.bytesReceived == 0)
+      return true;
+    pending.room = ctx.deviceMemory->allocate(plan.bytesReceived);
+    // The mark that `post` sets stands behind all that used it before.
+    return pending.room || failOfDevice(ctx, site);
+  }
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
     return show(ctx, {site, 0}, pending.src, plan.readers, pending.ticket,
@@ -111,18 +128,49 @@ struct DirectWay {
     for (const BoxCopy &copy : plan.fills)
       if (!device.fill(copy, dst, fill, plan.elementBytes))
         return failOfDevice(ctx, ticket.call.site);
+    if (!pending.room)
+      return receive(ctx, plan, ticket, dst, nullptr, lastPost) &&
+             finish(ctx, ticket, plan.readers, shown);
+    if (!device.aside(shown.mark))
+      return failOfDevice(ctx, ticket.call.site);
+    auto *room = static_cast<std::byte *>(pending.room);
+    bool done = receive(ctx, plan, ticket, dst, room, lastPost);
+    if (!device.back(ctx.arrivedMark) ||
+        !device.waitFor(device, ctx.arrivedMark))
+      return failOfDevice(ctx, ticket.call.site);
+    int64_t at = 0;
+    for (const SitePlan::Source &source : plan.sources)
+      for (const BoxCopy &copy : source.copies) {
+        if (done && !device.copy(unpacked(copy, at), room, dst))
+          done = failOfDevice(ctx, ticket.call.site);
+        at += copy.bytes();
+      }
+    ctx.deviceMemory->release(room);
+    return done && finish(ctx, ticket, plan.readers, shown);
+  }
+
+private:
+  /// Copies what the peers have into `dst`, or, one behind the other, `room`.
+  static bool receive(shardrt_context &ctx, const SitePlan &plan,
+                      const Ticket &ticket, void *dst, std::byte *room,
+                      int64_t &lastPost) {
+    int64_t at = 0;
     for (const SitePlan::Source &source : plan.sources) {
       const std::byte *data = nullptr;
       if (!open(ctx, ticket, source.peer, data))
         return false;
       lastPost = std::max(lastPost, ctx.comm->postedAt(ticket, source.peer));
-      for (const BoxCopy &copy : source.copies)
-        if (!device.copy(copy, data, dst))
+      for (const BoxCopy &copy : source.copies) {
+        if (!(room ? ctx.device->copy(packed(copy, at), data, room)
+                   : ctx.device->copy(copy, data, dst)))
           return failOfDevice(ctx, ticket.call.site);
-      if (!close(ctx, ticket, {&source.peer, 1}))
+        at += copy.bytes();
+      }
+      if (!close(ctx, ticket, {&source.peer, 1},
+                 room ? ctx.besideMark : ctx.readsMark))
         return false;
     }
-    return finish(ctx, ticket, plan.readers, shown);
+    return true;
   }
 };
 } // namespace

@@ -154,6 +154,10 @@ namespace {
 /// Ranks that read one another's memory.
 struct HostWay {
   static constexpr auto checkBuffers = shardrt::checkBuffers;
+  static bool begin(shardrt_context &, int64_t, const SitePlan &,
+                    shardrt_context::Pending &) {
+    return true;
+  }
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
     return ctx.comm->post({site, 0}, {pending.src, plan.srcBytes, plan.pieces},

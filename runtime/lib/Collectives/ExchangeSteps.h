@@ -4,6 +4,7 @@
 // the same however its boxes travel. A way says the rest:
 //
 //   checkBuffers  as of Collectives.h, for the buffers that it takes
+//   begin         before the post of an exchange in two halves
 //   post          shows the source: fills the ticket, and `shown` if need be
 //   complete      fills `dst` and waits for the readers of the source; raises
 //                 `lastPost` to when the last of its sources had posted, if it
@@ -51,7 +52,9 @@ template <typename Way> struct ExchangeSteps {
     timer.executions = 0;
     timer.begins = &pending;
     pending.src = src;
-    if (!Way::post(ctx, site, *plan, pending))
+    pending.room = nullptr;
+    if (!Way::begin(ctx, site, *plan, pending) ||
+        !Way::post(ctx, site, *plan, pending))
       return 0;
     pending.used = true;
     pending.startedNs = nowNs();

@@ -110,6 +110,10 @@ static std::vector<int64_t> sourcesOf(const SitePlan &plan) {
 namespace {
 struct NcclWay {
   static constexpr auto checkBuffers = checkDeviceBuffers;
+  static bool begin(shardrt_context &, int64_t, const SitePlan &,
+                    shardrt_context::Pending &) {
+    return true;
+  }
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
     return ctx.comm->post({site, 0}, {}, plan.readers, pending.ticket);

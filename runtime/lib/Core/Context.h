@@ -33,6 +33,7 @@ struct shardrt_context {
     const void *src = nullptr;
     void *staged = nullptr; ///< the host's copy of a device's buffer
     Shown *shown = nullptr; ///< what peers of a device read
+    void *room = nullptr;   ///< device memory for what arrives meanwhile
     int64_t startedNs = 0; ///< when the start returned
     int64_t postedNs = 0;  ///< when the start was called
     int64_t postNs = 0;    ///< how long it took
@@ -42,6 +43,9 @@ struct shardrt_context {
   static constexpr int64_t maxPending = 8;
   /// The mark that stands behind all that a device has read of its peers.
   static constexpr int readsMark = 16;
+  /// The same for what it reads beside its other work; and the one behind that,
+  /// for its own work to wait for.
+  static constexpr int besideMark = 17, arrivedMark = 18;
 
   int64_t rank = 0;
   int64_t numRanks = 1;

@@ -95,6 +95,13 @@ public:
   /// Work from here on comes after mark `number` of `other`, as it is now. May be
   /// called by other threads than that of `other`.
   virtual bool waitFor(Device &other, int number) = 0;
+  /// From here to back(), copies, marks and waits are work of a second stream, which
+  /// goes on beside the first: behind mark `after` of this device, and in its own
+  /// order. A device with one stream does it there.
+  virtual bool aside(int) { return true; }
+  /// Sets mark `done` behind the second stream's work; the first goes on. It waits
+  /// for that mark by waitFor(*this, done).
+  virtual bool back(int) { return true; }
   /// Copies a box out of `src`, on this device or one that it reaches.
   virtual bool copy(const BoxCopy &box, const void *src, void *dst) = 0;
   /// Sets the destination of `box` to repetitions of the element of

@@ -1,6 +1,7 @@
 //===- CudaDevice.cpp - A GPU through the CUDA driver ---------------------===//
 //
-// One stream a rank, the device's primary context for all of them. A fault of a
+// Two streams a rank: for its work, and for what arrives from others meanwhile.
+// The device's primary context for all ranks. A fault of a
 // kernel is seen by whoever waits next: the message names the last launch.
 //
 //===----------------------------------------------------------------------===//
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 using namespace shardrt;
 using namespace shardrt::cuda;
@@ -50,6 +52,8 @@ public:
   bool reach(Device &other) override;
   bool owns(const void *memory, int64_t) override { return memory; }
   bool mark(int number) override;
+  bool aside(int after) override;
+  bool back(int done) override;
   bool waitFor(Device &other, int number) override;
   bool copy(const BoxCopy &box, const void *src, void *dst) override;
   bool fill(const BoxCopy &box, void *dst, const void *element,
@@ -83,7 +87,9 @@ private:
   DeviceId device = 0;
   ContextHandle context = nullptr;
   ModuleHandle module = nullptr;
-  StreamHandle work = nullptr;
+  StreamHandle work = nullptr;   ///< the first, or, between aside and back,
+  StreamHandle beside = nullptr; ///< the second, and this the first
+  bool isAside = false;
   bool isRecording = false;
   GraphExecHandle recorded = nullptr;
   std::array<EventHandle, numMarks> marks = {};
@@ -116,10 +122,11 @@ CudaDevice::~CudaDevice() {
   for (EventHandle event : marks)
     if (event)
       driver.eventDestroy(event);
-  if (work) {
-    driver.streamSynchronize(work);
-    driver.streamDestroy(work);
-  }
+  for (StreamHandle stream : {beside, work})
+    if (stream) {
+      driver.streamSynchronize(stream);
+      driver.streamDestroy(stream);
+    }
   if (module)
     driver.moduleUnload(module);
   driver.primaryCtxRelease(device);
@@ -149,7 +156,10 @@ bool CudaDevice::open(int ordinal) {
                                          "; kernels are for sm_80 and later");
   if (!check(driver.primaryCtxRetain(&context, device), "making its context") ||
       !enter() ||
-      !check(driver.streamCreate(&work, streamNonBlocking), "making a stream"))
+      !check(driver.streamCreate(&work, streamNonBlocking),
+             "making a stream") ||
+      !check(driver.streamCreate(&beside, streamNonBlocking),
+             "making a stream"))
     return false;
   for (EventHandle &event : marks)
     if (!check(driver.eventCreate(&event, eventDisableTiming),
@@ -243,6 +253,7 @@ void CudaDevice::release(void *memory) {
     return;
   // Work under way may still use it.
   driver.streamSynchronize(work);
+  driver.streamSynchronize(beside);
   driver.memFree(toDevice(memory));
 }
 
@@ -365,9 +376,24 @@ bool CudaDevice::mark(int number) {
          check(driver.eventRecord(marks[number], work), "marking its work");
 }
 
-bool CudaDevice::waitFor(Device &peer, int number) {
-  if (&peer == this)
+bool CudaDevice::aside(int after) {
+  if (!enter() || !check(driver.streamWaitEvent(beside, marks[after], 0),
+                         "beginning beside its work"))
+    return false;
+  std::swap(work, beside);
+  return isAside = true;
+}
+
+bool CudaDevice::back(int done) {
+  if (!isAside)
     return true;
+  bool marked = mark(done);
+  std::swap(work, beside);
+  isAside = false;
+  return marked;
+}
+
+bool CudaDevice::waitFor(Device &peer, int number) {
   return enter() &&
          check(driver.streamWaitEvent(
                    work, static_cast<CudaDevice &>(peer).marks[number], 0),
