@@ -7,7 +7,7 @@
 //       CHECK:     tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<16x64x1xf32>
 //       CHECK:     linalg.generic {{.*}} ins(%{{.*}} : tensor<16x64x1xf32>) outs(%{{.*}} : tensor<64x16x1xf32>)
 //       CHECK:     linalg.generic {{.*}} outs({{.*}} : tensor<4x1x8x16xf32>, tensor<4x1x8x16xf32>)
-//   CHECK-NOT:     tensor<40
+//   CHECK-NOT:     linalg.generic {{.*}} tensor<40
 //       CHECK:     tensor.insert_slice {{.*}} : tensor<16x33x1xcomplex<f32>> into tensor<40x33x1xcomplex<f32>>
 //       CHECK:   tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<8x64x1xf32>
 func.func @lines(%x: tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>> {
