@@ -14,6 +14,9 @@ using namespace shardc::memory;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
+/// Operations that a byte is worth at most. A program has fewer for each of its bytes.
+static constexpr double kHighestPrice = 1 << 20;
+
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
@@ -373,6 +376,15 @@ int64_t Planner::available(int64_t value, int64_t place, int64_t without) const 
   return best;
 }
 
+int64_t Planner::latest(int64_t value, int64_t place, int64_t without) const {
+  int64_t best = -1;
+  for (int64_t copy : copies[program.values[value].base])
+    if (copy != without && spans[copy].first >= 0 && spans[copy].first < place &&
+        (best < 0 || spans[copy].first > spans[best].first))
+      best = copy;
+  return best;
+}
+
 bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak, Removal &removal) const {
   const PlanValue &needed = program.values[value];
   if (needed.producer < 0)
@@ -393,21 +405,29 @@ bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak, R
   if (!isFree || where.isBefore)
     if (available(value, place, removal.value) >= 0)
       return true;
-  if (isRepeatable(producer) || isFree) {
-    auto [freed, cost, count] = std::tuple(removal.freed, removal.cost, removal.requests.size());
-    if (request(again, peak, removal))
+  // Repeated if that costs less than the bytes of holding it for longer are worth.
+  int64_t held = isFree && !where.isBefore ? -1 : latest(value, place, removal.value);
+  if ((isRepeatable(producer) || isFree) && !removal.dear.contains(keyOf(again))) {
+    auto [freed, cost, requests, holds] =
+        std::tuple(removal.freed, removal.cost, removal.requests.size(), removal.holds.size());
+    if (request(again, peak, removal) && removal.freed > 0 &&
+        (held < 0 || needed.bytes == 0 || removal.cost - cost <= price * double(needed.bytes)))
       return true;
+    // Ways meet again and again: it is looked into once.
+    removal.dear.insert(keyOf(again));
     removal.freed = freed;
     removal.cost = cost;
-    for (const Request &undone : llvm::ArrayRef(removal.requests).drop_front(count))
+    for (const Request &undone : llvm::ArrayRef(removal.requests).drop_front(requests))
       removal.asked.erase(keyOf(undone));
-    removal.requests.truncate(count);
+    removal.requests.truncate(requests);
+    removal.holds.truncate(holds);
   }
-  // Hold it for longer.
-  if (value == removal.value || (isFree && !where.isBefore))
+  if (held < 0)
     return false;
-  if (spans[value].last < peak && spans[value].first <= peak)
+  if (spans[held].last < peak && spans[held].first <= peak && !llvm::is_contained(removal.holds, held)) {
+    removal.holds.push_back(held);
     removal.freed -= needed.bytes;
+  }
   return removal.freed > 0;
 }
 
@@ -484,13 +504,8 @@ int64_t Planner::copyOp(int64_t number, int64_t group, int64_t place, int64_t wi
       found = copyAmong(early, base);
     if (found < 0)
       found = available(use.value, place, without);
-    if (found < 0) {
-      // Held for longer: the one that was made last.
-      for (int64_t other : copies[base])
-        if (other != without && spans[other].first >= 0 && spans[other].first < place &&
-            (found < 0 || spans[other].first > spans[found].first))
-          found = other;
-    }
+    if (found < 0)
+      found = latest(use.value, place, without); // held for longer
     if (found >= 0)
       use.value = found;
   }
@@ -570,12 +585,12 @@ void Planner::carryOut(const Removal &removal) {
   }
 }
 
-/// Gives up values that live at `peak`, for `tooMuch` bytes if it can: the cheapest
-/// first, and no more of them than cost about as much. False if there is none.
+/// Gives up values that live at `peak` and cost no more than `price` for a byte, for
+/// `tooMuch` bytes if it can, the cheapest first. False if there is none.
 bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
   struct Choice {
     int64_t value;
-    double price; ///< cost of a byte
+    double price;
     int64_t freed;
   };
   std::vector<Choice> choices;
@@ -583,44 +598,38 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
     if (!isRepeatable(program.ops[program.values[value].producer]))
       continue;
     Removal removal = consider(value, peak);
-    if (!removal.requests.empty() && removal.freed > 0)
+    if (!removal.requests.empty() && removal.freed > 0 && removal.cost <= price * double(removal.freed))
       choices.push_back({value, removal.cost / double(removal.freed), removal.freed});
   }
-  if (choices.empty())
-    return false;
   llvm::stable_sort(choices, [](const Choice &a, const Choice &b) {
     return std::pair(a.price, -a.freed) < std::pair(b.price, -b.freed);
   });
-  double most = 1.5 * choices.front().price;
-  int64_t taken = 0;
-  for (const Choice &choice : llvm::ArrayRef(choices).take_front(16)) {
-    if (taken > 0 && (choice.price > most || tooMuch <= 0))
+  bool any = false;
+  for (const Choice &choice : choices) {
+    if (tooMuch <= 0)
       break;
-    // Those before may have changed places and costs.
-    int64_t place = peak;
-    if (taken > 0) {
-      if (spans[choice.value].first < 0)
-        continue;
-      std::vector<int64_t> bytes = bytesByPlace();
-      place = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
-      if (spans[choice.value].first > place || spans[choice.value].last < place || isInternal(choice.value))
-        continue;
-    }
-    Removal removal = consider(choice.value, place);
-    if (removal.requests.empty() || removal.freed <= 0 || removal.cost / double(removal.freed) > std::max(most, choice.price))
+    // Those before may have changed what it costs.
+    if (spans[choice.value].first < 0 || spans[choice.value].first > peak || spans[choice.value].last < peak ||
+        isInternal(choice.value))
       continue;
+    Removal removal = consider(choice.value, peak);
+    if (removal.requests.empty() || removal.freed <= 0 || removal.cost > price * double(removal.freed))
+      continue;
+    int64_t here = program.order[peak];
     carryOut(removal);
     refresh();
-    ++taken;
+    peak = placeOf[here];
+    any = true;
     tooMuch -= removal.freed;
   }
-  return taken > 0;
+  return any;
 }
 
 bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
   this->mayCommunicate = mayCommunicate;
   refresh();
   turn = 1; // of what is free
+  price = 1;
   result = {};
   for (const PlanOp &op : program.ops)
     result.cost += op.cost;
@@ -647,8 +656,11 @@ bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
       break;
     }
     auto peak = std::max_element(bytes.begin(), bytes.end());
-    if (!giveUpSome(peak - bytes.begin(), *peak - limit))
-      break;
+    if (!giveUpSome(peak - bytes.begin(), *peak - limit)) {
+      price *= 2;
+      if (price > kHighestPrice)
+        break;
+    }
     loops();
   }
   result.peakAfter = peakOf(bytesByPlace());

@@ -117,8 +117,10 @@ private:
     int64_t freed = 0; ///< bytes at the place, what must be held instead taken off
     double cost = 0;
     llvm::SmallVector<Request, 0> requests;
-    /// What is among the requests, and what was found to be impossible.
-    llvm::DenseSet<std::pair<int64_t, int64_t>> asked, refused;
+    /// Values that must be held for longer.
+    llvm::SmallVector<int64_t> holds;
+    /// What is among the requests, and what was found to be impossible or too dear.
+    llvm::DenseSet<std::pair<int64_t, int64_t>> asked, refused, dear;
   };
 
   void refresh();
@@ -133,6 +135,8 @@ private:
   /// A copy of `value`, other than `without`, that is made before `place` and lives
   /// there anyway, or -1.
   int64_t available(int64_t value, int64_t place, int64_t without) const;
+  /// The copy of `value` that was made last before `place`, or -1.
+  int64_t latest(int64_t value, int64_t place, int64_t without) const;
   std::pair<int64_t, int64_t> keyOf(const Request &what) const {
     return {2 * program.ops[what.op].source + what.isBefore, what.group};
   }
@@ -150,6 +154,9 @@ private:
   Program &program;
   bool mayCommunicate = false;
   int64_t blockBytes = 0, turn = 0;
+  /// Cost of repeated ops that a byte is worth. It rises until the program fits, so that
+  /// what costs little for its bytes goes first.
+  double price = 1;
   std::vector<Span> spans;
   std::vector<int64_t> placeOf; ///< by group
   std::vector<int64_t> groupOf; ///< by op
