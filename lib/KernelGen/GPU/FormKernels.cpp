@@ -329,24 +329,62 @@ static void launchAlgorithm(Operation *op) {
   }
 }
 
-/// A kernel for `op` as a matrix product, if it is one and large enough.
-static bool launchProduct(linalg::GenericOp op, bool warpgroups) {
-  std::optional<Product> product = matchProduct(op);
-  return product && (launchOnTensorCores(op, *product, warpgroups) ||
-                     launchInRegisterTiles(op, *product));
+namespace {
+/// What a block's kernels are made with.
+struct Plan {
+  bool warpgroups = false;
+  /// Ops that are matrix products, large enough to be kernels as such.
+  llvm::DenseMap<Operation *, Product> products;
+  /// Ops that these kernels do as well.
+  llvm::DenseSet<Operation *> taken;
+};
+} // namespace
+
+/// Finds the products of `block`, and what their kernels do beside them.
+static void planProducts(Block &block, Plan &plan) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    // One that was moved is met again.
+    if (!generic || plan.products.contains(generic) || !isParallel(generic))
+      continue;
+    std::optional<Product> product = matchProduct(generic);
+    if (!product || !hasKernel(*product))
+      continue;
+    product->fusion = fuseAround(generic, plan.taken);
+    plan.products.try_emplace(generic, std::move(*product));
+  }
+}
+
+/// A kernel for `op` as a matrix product, if it is planned as one.
+static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
+  auto found = plan.products.find(op);
+  if (found == plan.products.end())
+    return false;
+  const Product &product = found->second;
+  if (product.fusion.behind)
+    hoistRankValues(product.fusion.behind);
+  bool launched = launchOnTensorCores(op, product, plan.warpgroups) ||
+                  launchInRegisterTiles(op, product);
+  assert(launched && "planned as a product");
+  return launched;
 }
 
 //===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
+  Plan plan;
+  plan.warpgroups = warpgroups;
+  planProducts(block, plan);
 static void formKernels(Block &block, bool warpgroups) {
+    if (plan.taken.contains(&op))
+      continue;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
-        if (!launchProduct(generic, warpgroups) && !launchReductions(generic) &&
+        if (!launchProduct(generic, plan) && !launchReductions(generic) &&
             !launchTransposed(generic) && !launchVectors(generic))
           launchPoints(generic);
         generic.erase();
@@ -365,6 +403,8 @@ static void formKernels(Block &block, bool warpgroups) {
   }
 }
 
+  for (Operation *op : plan.taken)
+    op->erase();
 namespace {
 struct FormGpuKernelsPass final
     : shardc::impl::FormGpuKernelsPassBase<FormGpuKernelsPass> {

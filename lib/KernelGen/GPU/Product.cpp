@@ -250,7 +250,7 @@ Value ProductKernel::computed(const Factor &factor) {
   return result;
 }
 
-Value ProductKernel::addressOf(OpOperand &operand) {
+Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
   Value memref = operand.get();
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
@@ -315,7 +315,7 @@ void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
   // Pieces of 16 bytes pass by the first cache, which nobody would read again.
   auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG
                            : NVVM::LoadCacheModifierKind::CA;
-  NVVM::CpAsyncOp::create(b, loc, to, addressOf(*factor.operand),
+  NVVM::CpAsyncOp::create(b, loc, to, addressOf(emitter, *factor.operand),
                           static_cast<uint32_t>(bytes), cache, read);
 }
 
@@ -397,7 +397,6 @@ SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
 
 void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
                           Value column) {
-  OpOperand &output = *op.getDpsInitOperand(0);
   SmallVector<Value> atRows, atColumns;
   for (Value own : share.rows)
     atRows.push_back(add(row, own));
@@ -418,10 +417,15 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
     rowPlaces = placesOf(product.left.lines, atRows);
     columnPlaces = placesOf(product.right.lines, atColumns);
   }
-  // Neighbours are stored at once where they lie so.
-  int64_t run =
-      splits > 1 ? 1
-                 : std::min(share.run, runOf(op, output, product.right.lines));
+  // Neighbours are done at once where no edge comes between them.
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t run = splits > 1 ? 1 : share.run, known = 1;
+  for (unsigned dim : product.right.lines)
+    known = ShapedType::isDynamic(sizes[dim]) || known == 0
+                ? 0
+                : known * sizes[dim];
+  while (run > 1 && (known == 0 || known % run != 0))
+    run /= 2;
   for (auto [i, atRow] : llvm::enumerate(atRows))
     for (size_t j = 0; j < atColumns.size(); j += run) {
       Value atColumn = atColumns[j];
@@ -430,37 +434,133 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
       auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard insertion(b);
       b.setInsertionPointToStart(guard.thenBlock());
-      Value value = sums[i * atColumns.size() + j];
+      ArrayRef<Value> values = sums.slice(i * atColumns.size() + j, run);
       if (splits > 1) {
         Value line = add(arith::MulIOp::create(b, loc, place, rows), atRow);
         Value spot =
             add(arith::MulIOp::create(b, loc, line, columns), atColumn);
-        memref::StoreOp::create(b, loc, value, scratch, spot);
+        memref::StoreOp::create(b, loc, values.front(), scratch, spot);
         continue;
       }
       for (auto [dim, at] : llvm::zip(product.left.lines, rowPlaces[i]))
         emitter.at()[dim] = at;
-      for (auto [dim, at] : llvm::zip(product.right.lines, columnPlaces[j]))
-        emitter.at()[dim] = at;
-      if (run > 1) {
-        Type type = VectorType::get({run}, product.sum);
-        int64_t bytes = run * product.sum.getIntOrFloatBitWidth() / 8;
-        Value address = addressOf(output);
-        Value result = LLVM::LoadOp::create(b, loc, type, address, bytes);
-        for (int64_t lane = 0; lane < run; ++lane) {
-          Value at = LLVM::ConstantOp::create(b, loc, b.getI32Type(),
-                                              b.getI32IntegerAttr(lane));
-          Value start = LLVM::ExtractElementOp::create(b, loc, result, at);
-          result = LLVM::InsertElementOp::create(
-              b, loc, result,
-              combineOutput(start, sums[i * atColumns.size() + j + lane]), at);
-        }
-        LLVM::StoreOp::create(b, loc, result, address, bytes);
-        continue;
-      }
-      Value start = emitter.loadOutput(output);
-      emitter.storeOutput(output, combineOutput(start, value));
+      storeRun(values, [&](int64_t lane) {
+        for (auto [dim, at] :
+             llvm::zip(product.right.lines, columnPlaces[j + lane]))
+          emitter.at()[dim] = at;
+      });
     }
+}
+
+static bool isByteWise(OpOperand &operand) {
+  Type type = cast<MemRefType>(operand.get().getType()).getElementType();
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
+}
+
+SmallVector<Value> ProductKernel::readRun(linalg::GenericOp of,
+                                          PointEmitter &emitter,
+                                          OpOperand &operand,
+                                          ArrayRef<unsigned> dims,
+                                          int64_t count, GoTo goTo) {
+  SmallVector<Value> values;
+  if (count == 1 || !isByteWise(operand) || runOf(of, operand, dims) < count) {
+    for (int64_t lane = 0; lane < count; ++lane) {
+      goTo(lane);
+      values.push_back(emitter.load(operand));
+    }
+    return values;
+  }
+  goTo(0);
+  Type element = cast<MemRefType>(operand.get().getType()).getElementType();
+  Value all = LLVM::LoadOp::create(b, loc, VectorType::get({count}, element),
+                                   addressOf(emitter, operand),
+                                   count * element.getIntOrFloatBitWidth() / 8);
+  for (int64_t lane = 0; lane < count; ++lane)
+    values.push_back(LLVM::ExtractElementOp::create(
+        b, loc, all,
+        LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                 b.getI32IntegerAttr(lane))));
+  return values;
+}
+
+void ProductKernel::writeRun(linalg::GenericOp of, PointEmitter &emitter,
+                             OpOperand &operand, ArrayRef<unsigned> dims,
+                             ArrayRef<Value> values, GoTo goTo) {
+  int64_t count = values.size();
+  if (count == 1 || !isByteWise(operand) || runOf(of, operand, dims) < count) {
+    for (int64_t lane = 0; lane < count; ++lane) {
+      goTo(lane);
+      emitter.storeOutput(operand, values[lane]);
+    }
+    return;
+  }
+  goTo(0);
+  Type element = values.front().getType();
+  Value all = LLVM::PoisonOp::create(b, loc, VectorType::get({count}, element));
+  for (int64_t lane = 0; lane < count; ++lane)
+    all = LLVM::InsertElementOp::create(
+        b, loc, all, values[lane],
+        LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                 b.getI32IntegerAttr(lane)));
+  LLVM::StoreOp::create(b, loc, all, addressOf(emitter, operand),
+                        count * element.getIntOrFloatBitWidth() / 8);
+}
+
+void ProductKernel::storeRun(ArrayRef<Value> sums, GoTo goTo) {
+  const Fusion &fusion = product.fusion;
+  linalg::GenericOp behind = fusion.behind;
+  OpOperand &output = *op.getDpsInitOperand(0);
+  ArrayRef<unsigned> columns = product.right.lines;
+  int64_t count = sums.size();
+  SmallVector<Value> results(count, fusion.start);
+  if (!fusion.start)
+    results = readRun(op, emitter, output, columns, count, goTo);
+  for (auto [result, sum] : llvm::zip(results, sums))
+    result = combineOutput(result, sum);
+  PointEmitter other(b, behind ? behind : op);
+  auto goBehind = [&](int64_t lane) {
+    goTo(lane);
+    for (auto [mine, theirs] : fusion.dims)
+      other.at()[theirs] = emitter.at()[mine];
+  };
+  if (!behind || fusion.keeps)
+    writeRun(op, emitter, output, columns, results, goTo);
+  if (!behind)
+    return;
+  SmallVector<unsigned> theirColumns;
+  for (unsigned dim : columns)
+    for (auto [mine, theirs] : fusion.dims)
+      if (mine == dim)
+        theirColumns.push_back(theirs);
+  // All is read before anything is written: buffers may be the same.
+  DenseMap<OpOperand *, SmallVector<Value>> read;
+  for (OpOperand &operand : behind->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()) ||
+        behind.getMatchingBlockArgument(&operand).use_empty())
+      continue;
+    // In place of the results, what it finds there is these.
+    bool isResults =
+        operand.get() == output.get() &&
+        behind.getMatchingIndexingMap(&operand) ==
+            behind.getMatchingIndexingMap(&behind->getOpOperand(fusion.result));
+    read[&operand] = isResults ? results
+                               : readRun(behind, other, operand, theirColumns,
+                                         count, goBehind);
+  }
+  SmallVector<SmallVector<Value>> written(behind.getNumDpsInits());
+  for (int64_t lane = 0; lane < count; ++lane) {
+    goBehind(lane);
+    SmallVector<Value> current;
+    for (OpOperand &own : behind.getDpsInitsMutable())
+      current.push_back(read.contains(&own) ? read[&own][lane] : Value());
+    SmallVector<Value> made = other.body(
+        current, [&](OpOperand &operand) { return read[&operand][lane]; });
+    for (auto [all, value] : llvm::zip(written, made))
+      all.push_back(value);
+  }
+  for (auto [own, values] :
+       llvm::zip_equal(behind.getDpsInitsMutable(), written))
+    writeRun(behind, other, own, theirColumns, values, goBehind);
 }
 
 Value ProductKernel::combineOutput(Value start, Value value) {
@@ -508,9 +608,7 @@ void ProductKernel::finish() {
              arith::RemUIOp::create(b, loc, point, rows));
   dims.place(b, loc, emitter, product.batch,
              arith::DivUIOp::create(b, loc, point, rows));
-  OpOperand &output = *op.getDpsInitOperand(0);
-  Value start = emitter.loadOutput(output);
-  emitter.storeOutput(output, combineOutput(start, loop.getResult(0)));
+  storeRun(loop.getResult(0), [](int64_t) {});
 }
 
 void ProductKernel::prepare() {

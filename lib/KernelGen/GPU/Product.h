@@ -30,6 +30,21 @@ struct Factor {
   bool isPlain() const { return isa<BlockArgument>(value); }
 };
 
+/// What else the kernel of a product does.
+struct Fusion {
+  /// What its results begin with; null where that is in memory.
+  Value start;
+  /// Elementwise work on its results, of which they are operand `result`, and
+  /// pairs of dims, of the product and of it, that are the same.
+  linalg::GenericOp behind;
+  unsigned result = 0;
+  SmallVector<std::pair<unsigned, unsigned>> dims;
+  /// Results are stored as well.
+  bool keeps = false;
+  /// What needs no kernel of its own any more.
+  SmallVector<Operation *> done;
+};
+
 struct Product {
   Factor left, right;
   SmallVector<unsigned> batch, depth;
@@ -39,7 +54,15 @@ struct Product {
   int64_t rows = 1, columns = 1, batches = 1, depths = 1;
   /// All sizes are known.
   bool isStatic = true;
+  Fusion fusion;
 };
+
+/// Finds what stands around the product `op` and can be done in its kernel, and
+/// adds it to `taken`; `op` may be moved.
+Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);
+
+/// Whether one of the ways below makes a kernel of it.
+bool hasKernel(const Product &product);
 
 /// `op` as a product of 16-bit floats into f32, of f32 or of f64.
 std::optional<Product> matchProduct(linalg::GenericOp op);
@@ -127,7 +150,18 @@ protected:
   void placePlane(Value plane);
   void store(const Share &share, ArrayRef<Value> sums, Value row, Value column);
   /// The device's address of element `emitter.at()` of `operand`.
-  Value addressOf(OpOperand &operand);
+  Value addressOf(PointEmitter &emitter, OpOperand &operand);
+  /// Goes to neighbour `lane` of those that are read or written at once.
+  using GoTo = llvm::function_ref<void(int64_t lane)>;
+  /// `count` neighbours of an operand of `of` along `dims`, which are the
+  /// columns; at once where they lie so.
+  SmallVector<Value> readRun(linalg::GenericOp of, PointEmitter &emitter,
+                             OpOperand &operand, ArrayRef<unsigned> dims,
+                             int64_t count, GoTo goTo);
+  void writeRun(linalg::GenericOp of, PointEmitter &emitter, OpOperand &operand,
+                ArrayRef<unsigned> dims, ArrayRef<Value> values, GoTo goTo);
+  /// Does with neighbouring sums what is to be done with results.
+  void storeRun(ArrayRef<Value> sums, GoTo goTo);
   int64_t linesOf(const Factor &factor) const {
     return &factor == &product.left ? tiling.rows : tiling.columns;
   }
@@ -165,6 +199,7 @@ bool launchOnTensorCores(linalg::GenericOp op, const Product &product,
 /// operands lie so in memory that bulk copies can bring them; else returns
 /// false.
 bool launchOnWarpgroups(const ProductKernel &prepared);
+bool fitsRegisterTiles(const Product &product);
 /// The same for f32 and f64, with multiply-adds of tiles in registers.
 bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);
 

@@ -98,9 +98,13 @@ SmallVector<Value> RegisterTileKernel::step(Value left, Value right,
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
+bool gpukernels::fitsRegisterTiles(const Product &product) {
+  return product.element == product.sum && product.columns >= kSide;
+}
+
 bool gpukernels::launchInRegisterTiles(linalg::GenericOp op,
                                        const Product &product) {
-  if (product.element != product.sum || product.columns < kSide)
+  if (!fitsRegisterTiles(product))
     return false;
   Tiling tiling{64, 64, 16, 3, kSide * kSide};
   if (product.element.isF64())

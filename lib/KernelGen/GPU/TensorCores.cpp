@@ -159,9 +159,17 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
   return sums;
 }
 
+static bool fitsTensorCores(const Product &product) {
+  return product.element != product.sum && product.depths >= kStep;
+}
+
+bool gpukernels::hasKernel(const Product &product) {
+  return fitsTensorCores(product) || fitsRegisterTiles(product);
+}
+
 bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
                                      const Product &product, bool warpgroups) {
-  if (product.element == product.sum || product.depths < kStep)
+  if (!fitsTensorCores(product))
     return false;
   Tiling tiling{64, 64, 32, 4, 128};
   if (product.rows >= 128 && product.columns >= 128 &&

@@ -1,0 +1,173 @@
+//===- ProductFusion.cpp - What a product's kernel does beside it ---------===//
+//
+// Before a product somebody sets its results to a number, and behind it
+// elementwise work reads them: a bias, an activation, a residual, a cast. Both
+// are done where results are still in registers, unless somebody else touches
+// these buffers on the way.
+//
+//===----------------------------------------------------------------------===//
+#include "Product.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// How far it is looked, and what is worth being written for each result.
+static constexpr int64_t kMostOps = 24, kMostBody = 64;
+static constexpr size_t kMostInputs = 6;
+
+static Value rootOf(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+static bool isMemref(OpOperand *operand) {
+  return isa<MemRefType>(operand->get().getType());
+}
+
+/// Whether `op` touches no buffer.
+static bool isHarmless(Operation *op) {
+  return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
+}
+
+static bool touches(linalg::GenericOp op, Value root, bool writes) {
+  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    return isMemref(&operand) && (!writes || op.isDpsInit(&operand)) &&
+           rootOf(operand.get()) == root;
+  });
+}
+
+/// The number that `op` sets all of `memref` to; null if it does something
+/// else.
+static Value filledWith(linalg::GenericOp op, Value memref) {
+  if (op.getNumDpsInits() != 1 || op.getDpsInitOperand(0)->get() != memref ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() ||
+      llvm::any_of(op.getDpsInputOperands(), isMemref) ||
+      !llvm::hasSingleElement(*op.getBody()))
+    return {};
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBody())
+    return value;
+  return argument.getArgNumber() < op.getNumDpsInputs()
+             ? op.getDpsInputOperand(argument.getArgNumber())->get()
+             : Value();
+}
+
+/// `op` can be done to each result of `product` by itself. Sets `result` to the
+/// number of the operand that is the results.
+static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
+                            unsigned &result) {
+  Value memref = product.getDpsInitOperand(0)->get(), root = rootOf(memref);
+  if (op.getNumReductionLoops() != 0 ||
+      op.getDpsInputOperands().size() > kMostInputs ||
+      op.getBody()->getOperations().size() > kMostBody ||
+      llvm::any_of(op.getBody()->getOperations(),
+                   [](Operation &inner) { return inner.getNumRegions() != 0; }))
+    return false;
+  OpOperand *found = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input->get() == memref && !found)
+      found = input;
+  if (!found || !op.getMatchingIndexingMap(found).isPermutation())
+    return false;
+  result = found->getOperandNumber();
+  AffineMap map = op.getMatchingIndexingMap(found);
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isMemref(&operand))
+      continue;
+    bool isOutput = op.isDpsInit(&operand);
+    AffineMap own = op.getMatchingIndexingMap(&operand);
+    if (isOutput && !own.isPermutation())
+      return false;
+    // Only its own element may be what another thread has written.
+    if (&operand != found && rootOf(operand.get()) == root &&
+        (!isOutput || operand.get() != memref || own != map))
+      return false;
+    if (!isOutput)
+      continue;
+    // Blocks that still multiply must not see it.
+    for (OpOperand *input : product.getDpsInputOperands())
+      if (isMemref(input) && rootOf(input->get()) == rootOf(operand.get()))
+        return false;
+    for (OpOperand &other : op->getOpOperands())
+      if (&other != &operand && &other != found && isMemref(&other) &&
+          rootOf(other.get()) == rootOf(operand.get()) &&
+          (op.isDpsInit(&other) || other.get() != operand.get() ||
+           op.getMatchingIndexingMap(&other) != own))
+        return false;
+  }
+  return true;
+}
+
+Fusion gpukernels::fuseAround(linalg::GenericOp op,
+                              llvm::DenseSet<Operation *> &taken) {
+  Fusion fusion;
+  OpOperand *output = op.getDpsInitOperand(0);
+  Value memref = output->get(), root = rootOf(memref);
+  AffineMap map = op.getMatchingIndexingMap(output);
+  if (!map.isProjectedPermutation())
+    return fusion;
+  int64_t looked = 0;
+  for (Operation *before = op->getPrevNode(); before && looked < kMostOps;
+       before = before->getPrevNode(), ++looked) {
+    if (isHarmless(before))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(before);
+    if (!generic)
+      break;
+    if (Value start = filledWith(generic, memref)) {
+      fusion.start = start;
+      fusion.done.push_back(generic);
+      taken.insert(generic);
+      break;
+    }
+    if (touches(generic, root, /*writes=*/false))
+      break;
+  }
+  looked = 0;
+  for (Operation *behind = op->getNextNode(); behind && looked < kMostOps;
+       behind = behind->getNextNode(), ++looked) {
+    if (isHarmless(behind))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(behind);
+    if (!generic || taken.contains(generic))
+      break;
+    if (touches(generic, root, /*writes=*/false)) {
+      if (!isElementwiseOn(generic, op, fusion.result))
+        break;
+      fusion.behind = generic;
+      fusion.done.push_back(generic);
+      taken.insert(generic);
+      break;
+    }
+    // The product is moved behind it.
+    if (llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+          return isMemref(input) &&
+                 touches(generic, rootOf(input->get()), /*writes=*/true);
+        }))
+      break;
+  }
+  if (!fusion.behind)
+    return fusion;
+  op->moveBefore(fusion.behind);
+  AffineMap own = fusion.behind.getMatchingIndexingMap(
+      &fusion.behind->getOpOperand(fusion.result));
+  for (auto [mine, theirs] :
+       llvm::zip_equal(map.getResults(), own.getResults()))
+    fusion.dims.push_back({cast<AffineDimExpr>(mine).getPosition(),
+                           cast<AffineDimExpr>(theirs).getPosition()});
+  // Results are stored as well where somebody else looks at them.
+  SmallVector<Value> views = {root};
+  fusion.keeps = !root.getDefiningOp<memref::AllocOp>();
+  while (!views.empty() && !fusion.keeps)
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+        views.push_back(view->getResult(0));
+      else
+        fusion.keeps |= user != op && !llvm::is_contained(fusion.done, user);
+    }
+  return fusion;
+}
