@@ -29,6 +29,23 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
+  let summary = "Make masks that a loop carries where they are used.";
+  let description = [{
+    Before: `stablehlo.while` with operands that it hands on unchanged and that follow from `iota` and single numbers alone, by comparing,
+    selecting and moving elements, as JAX makes masks of a scan over layers. After: its regions make these themselves, and it does not carry them. So a
+    mask is seen to be one, and no tensor of tokens times tokens lives as long as the loop. Leaves what is dear to make, and values of fewer
+    than two dims.
+    ```mlir
+    %mask = stablehlo.compare GE, %rows, %columns : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+    %0:2 = stablehlo.while(%x = %init, %m = %mask) : tensor<8x8xf32>, tensor<8x8xi1>
+    // becomes, with the comparison in the loop
+    %0 = stablehlo.while(%x = %init) : tensor<8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def RaiseRingsPass : Pass<"spmd-raise-rings", "::mlir::func::FuncOp"> {
   let summary = "Write attention that goes round a ring of its own as attention of whole tensors.";
   let description = [{
