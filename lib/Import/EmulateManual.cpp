@@ -17,6 +17,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/UserLocation.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -261,8 +262,17 @@ LogicalResult Emulator::emulateOp(Operation &op, Lanes lanes) {
       return emulateLoop(loop, some);
     return some.size() == 1 ? emulateBranch(&op, some) : emulateBranches(&op, some);
   };
-  if (communicates(&op))
+  if (communicates(&op)) {
+    // What a rank would not reach is computed and dropped: a call is heard.
+    WalkResult calls = op.walk([](spmd::HostCallOp call) {
+      return call.getHasEffect() ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (calls.wasInterrupted() && lanes.size() > 1)
+      return op.emitError() << "unsupported: '" << op.getName() << "' at " << userLocation(op.getLoc())
+                            << " communicates and calls Python in a manual region; one rank cannot do that for all: "
+                               "run it without --check";
     return run(lanes);
+  }
   for (Lane &lane : lanes)
     if (failed(run(lane)))
       return failure();

@@ -1,0 +1,21 @@
+// RUN: shard-opt %s --spmd-import="unsharded=true host-calls=true" --verify-diagnostics
+// One rank does what a loop that communicates does for all of them, and drops what a rank would not have done: a call of
+// Python would be made all the same.
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<2xf32>) {
+    %i = stablehlo.constant dense<0> : tensor<i32>
+    // expected-error-re @below {{unsupported: 'stablehlo.while' at {{.*}} communicates and calls Python in a manual region; one rank cannot do that for all: run it without --check}}
+    %1:2 = stablehlo.while(%k = %i, %v = %y) : tensor<i32>, tensor<2xf32>
+    cond {
+      %p = stablehlo.compare LT, %k, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %2 = "stablehlo.collective_permute"(%v) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
+      stablehlo.custom_call @xla_ffi_python_cpu_callback(%2) {has_side_effect = true, mhlo.backend_config = {index = 0 : ui64}} : (tensor<2xf32>) -> ()
+      stablehlo.return %k, %2 : tensor<i32>, tensor<2xf32>
+    }
+    sdy.return %1#1 : tensor<2xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
