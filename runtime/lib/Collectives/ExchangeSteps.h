@@ -53,6 +53,7 @@ template <typename Way> struct ExchangeSteps {
     timer.begins = &pending;
     pending.src = src;
     pending.room = nullptr;
+    pending.mark = static_cast<int>(ctx.beginMark + token - 1);
     if (!Way::begin(ctx, site, *plan, pending) ||
         !Way::post(ctx, site, *plan, pending))
       return 0;

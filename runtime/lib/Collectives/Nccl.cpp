@@ -8,8 +8,9 @@
 //
 // Ranks of one process meet on the host before each call, so that a rank which
 // is about something else is named, and none waits for it in NCCL. Rows go
-// through host memory (Staged.cpp). An exchange in two halves is carried out by
-// its wait.
+// through host memory (Staged.cpp). An exchange in two halves packs what it sends
+// in the first. The second hands NCCL's part to a second stream, behind the first
+// half alone, so that it goes on beside the work in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,26 +48,32 @@ static bool copyRun(shardrt_context &ctx, int64_t site, const void *src,
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// Sends and receives what the plan of `site` says, between `src` and `dst`.
-static bool exchangeMessages(shardrt_context &ctx, int64_t site,
-                             const void *src, std::byte *dst) {
+using Message = NcclSitePlan::Message;
+
+/// Packs what the plan of `site` sends in other than one run.
+static bool packSends(shardrt_context &ctx, int64_t site, const void *src,
+                      std::byte *packed) {
+  for (const Message &message : ctx.nccl->plan(ctx, site).sends)
+    for (const BoxCopy &copy : message.copies)
+      if (message.offset >= 0 && !ctx.device->copy(copy, src, packed))
+        return failOfDevice(ctx, site);
+  return true;
+}
+
+/// Hands NCCL the sends, out of `src` and `packed`, and the receives, each to
+/// where `placeOf(message)` says.
+template <typename PlaceOf>
+static bool transferMessages(shardrt_context &ctx, int64_t site,
+                             const void *src, const std::byte *packed,
+                             PlaceOf placeOf) {
   NcclRank &rank = *ctx.nccl;
   const nccl::Library &library = rank.functions();
   const NcclSitePlan &plan = rank.plan(ctx, site);
-  Scratch packed(ctx, site, plan.sendBytes),
-      arriving(ctx, site, plan.receiveBytes);
-  if (!packed.get() || !arriving.get())
-    return false;
-  using Message = NcclSitePlan::Message;
-  for (const Message &message : plan.sends)
-    for (const BoxCopy &copy : message.copies)
-      if (message.offset >= 0 && !ctx.device->copy(copy, src, packed.get()))
-        return failOfDevice(ctx, site);
   void *stream = ctx.device->stream();
   auto calls = [&]() -> Result {
     for (const Message &message : plan.sends) {
       const std::byte *from = message.offset >= 0
-                                  ? packed.get() + message.offset
+                                  ? packed + message.offset
                                   : static_cast<const std::byte *>(src) +
                                         message.copies[0].srcOffset;
       if (Result result = library.send(
@@ -75,19 +82,32 @@ static bool exchangeMessages(shardrt_context &ctx, int64_t site,
           result != nccl::success && result != nccl::inProgress)
         return result;
     }
-    for (const Message &message : plan.receives) {
-      std::byte *to = message.offset >= 0 ? arriving.get() + message.offset
-                                          : dst + message.copies[0].dstOffset;
-      if (Result result =
-              library.recv(to, static_cast<size_t>(message.bytes), nccl::Uint8,
-                           static_cast<int>(message.peer), rank.all(), stream);
+    for (const Message &message : plan.receives)
+      if (Result result = library.recv(
+              placeOf(message), static_cast<size_t>(message.bytes),
+              nccl::Uint8, static_cast<int>(message.peer), rank.all(), stream);
           result != nccl::success && result != nccl::inProgress)
         return result;
-    }
     return nccl::success;
   };
-  if ((!plan.sends.empty() || !plan.receives.empty()) &&
-      !rank.call(ctx, site, rank.all(), calls))
+  return (plan.sends.empty() && plan.receives.empty()) ||
+         rank.call(ctx, site, rank.all(), calls);
+}
+
+/// Sends and receives what the plan of `site` says, between `src` and `dst`.
+static bool exchangeMessages(shardrt_context &ctx, int64_t site,
+                             const void *src, std::byte *dst) {
+  const NcclSitePlan &plan = ctx.nccl->plan(ctx, site);
+  Scratch packed(ctx, site, plan.sendBytes),
+      arriving(ctx, site, plan.receiveBytes);
+  if (!packed.get() || !arriving.get() ||
+      !packSends(ctx, site, src, packed.get()) ||
+      !transferMessages(ctx, site, src, packed.get(),
+                        [&](const Message &message) {
+                          return message.offset >= 0
+                                     ? arriving.get() + message.offset
+                                     : dst + message.copies[0].dstOffset;
+                        }))
     return false;
   for (const Message &message : plan.receives)
     for (const BoxCopy &copy : message.copies)
@@ -110,9 +130,72 @@ static std::vector<int64_t> sourcesOf(const SitePlan &plan) {
 namespace {
 struct NcclWay {
   static constexpr auto checkBuffers = checkDeviceBuffers;
-  static bool begin(shardrt_context &, int64_t, const SitePlan &,
-                    shardrt_context::Pending &) {
-    return true;
+  /// Takes memory for what arrives before the second half, and packs.
+  static bool begin(shardrt_context &ctx, int64_t site, const SitePlan &plan,
+                    shardrt_context::Pending &pending) {
+    const NcclSitePlan &mine = ctx.nccl->plan(ctx, site);
+    pending.packed = nullptr;
+    if (mine.receives.empty() && mine.sends.empty() && !mine.isEven)
+      return true;
+    pending.room = ctx.deviceMemory->allocate(mine.isEven ? plan.dstBytes
+                                                          : mine.besideBytes);
+    if (!pending.room)
+      return failOfDevice(ctx, site);
+    if (!mine.isEven && mine.sendBytes > 0) {
+      pending.packed = ctx.deviceMemory->allocate(mine.sendBytes);
+      if (!pending.packed)
+        return failOfDevice(ctx, site);
+    }
+    return (mine.isEven ||
+            packSends(ctx, site, pending.src,
+                      static_cast<std::byte *>(pending.packed))) &&
+           (ctx.device->mark(pending.mark) || failOfDevice(ctx, site));
+  }
+  /// What NCCL does for the second half, beside other work.
+  static bool completeBeside(shardrt_context &ctx, const SitePlan &plan,
+                             const shardrt_context::Pending &pending,
+                             void *dst) {
+    NcclRank &rank = *ctx.nccl;
+    Device &device = *ctx.device;
+    int64_t site = pending.ticket.call.site;
+    const NcclSitePlan &mine = rank.plan(ctx, site);
+    auto *room = static_cast<std::byte *>(pending.room);
+    if (!device.aside(pending.mark))
+      return failOfDevice(ctx, site);
+    bool done;
+    if (mine.isEven) {
+      nccl::CommHandle comm = rank.of(mine.group);
+      done = rank.call(ctx, site, comm, [&] {
+        return rank.functions().allGather(
+            pending.src, room, static_cast<size_t>(plan.srcBytes), nccl::Uint8,
+            comm, device.stream());
+      });
+    } else {
+      done = transferMessages(ctx, site, pending.src,
+                              static_cast<const std::byte *>(pending.packed),
+                              [&](const Message &message) {
+                                return room + message.besideOffset;
+                              });
+    }
+    if (!device.back(ctx.arrivedMark) ||
+        !device.waitFor(device, ctx.arrivedMark))
+      return failOfDevice(ctx, site);
+    if (done && mine.isEven)
+      done = copyRun(ctx, site, room, dst, plan.dstBytes);
+    for (const Message &message : mine.receives)
+      for (BoxCopy copy : message.copies) {
+        if (mine.isEven)
+          break;
+        copy.srcOffset = message.offset < 0
+                             ? message.besideOffset
+                             : copy.srcOffset - message.offset +
+                                   message.besideOffset;
+        if (done && !device.copy(copy, room, dst))
+          done = failOfDevice(ctx, site);
+      }
+    ctx.deviceMemory->release(pending.room);
+    ctx.deviceMemory->release(pending.packed);
+    return done;
   }
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                    shardrt_context::Pending &pending) {
@@ -127,7 +210,10 @@ struct NcclWay {
     const void *src = pending.src;
     if (!meet(ctx, pending.ticket, sourcesOf(plan), plan.readers))
       return false;
-    if (const NcclSitePlan &mine = rank.plan(ctx, site); mine.isEven) {
+    const NcclSitePlan &mine = rank.plan(ctx, site);
+    if (mine.isEven && pending.room)
+      return completeBeside(ctx, plan, pending, dst);
+    if (mine.isEven) {
       nccl::CommHandle comm = rank.of(mine.group);
       return rank.call(ctx, site, comm, [&] {
         return rank.functions().allGather(
@@ -141,6 +227,8 @@ struct NcclWay {
     for (const BoxCopy &copy : plan.fills)
       if (!ctx.device->fill(copy, dst, fill, plan.elementBytes))
         return failOfDevice(ctx, site);
+    if (pending.room)
+      return completeBeside(ctx, plan, pending, dst);
     return exchangeMessages(ctx, site, src, static_cast<std::byte *>(dst));
   }
 };

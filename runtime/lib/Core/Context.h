@@ -34,6 +34,8 @@ struct shardrt_context {
     void *staged = nullptr; ///< the host's copy of a device's buffer
     Shown *shown = nullptr; ///< what peers of a device read
     void *room = nullptr;   ///< device memory for what arrives meanwhile
+    void *packed = nullptr; ///< … and for what is sent
+    int mark = -1;          ///< behind that, on the rank's device
     int64_t startedNs = 0; ///< when the start returned
     int64_t postedNs = 0;  ///< when the start was called
     int64_t postNs = 0;    ///< how long it took
@@ -46,6 +48,8 @@ struct shardrt_context {
   /// The same for what it reads beside its other work; and the one behind that,
   /// for its own work to wait for.
   static constexpr int besideMark = 17, arrivedMark = 18;
+  /// The first of those behind first halves of exchanges.
+  static constexpr int beginMark = 20;
 
   int64_t rank = 0;
   int64_t numRanks = 1;

@@ -206,7 +206,7 @@ static Message &messageOf(std::vector<Message> &list, int64_t peer) {
   for (Message &message : list)
     if (message.peer == peer)
       return message;
-  list.push_back({peer, {}, 0, -1});
+  list.push_back({peer, {}, 0, -1, 0});
   return list.back();
 }
 
@@ -322,5 +322,9 @@ const NcclSitePlan &NcclRank::plan(shardrt_context &ctx, int64_t number) {
   };
   place(plan.sends, plan.sendBytes, true);
   place(plan.receives, plan.receiveBytes, false);
+  for (Message &message : plan.receives) {
+    message.besideOffset = plan.besideBytes;
+    plan.besideBytes += (message.bytes + 255) / 256 * 256;
+  }
   return plan;
 }

@@ -31,10 +31,13 @@ struct NcclSitePlan {
     /// Where it begins in the memory for messages, or, where the message is one
     /// run, -1: it goes from the buffer, or into it.
     int64_t offset = -1;
+    /// Where it begins in the memory for all that arrives beside other work.
+    int64_t besideOffset = 0;
   };
   std::vector<Message> sends, receives;
   /// Memory for messages that are not one run.
   int64_t sendBytes = 0, receiveBytes = 0;
+  int64_t besideBytes = 0;
   /// For reduce_scatter: how many parts of dstBytes are combined.
   int64_t members = 0;
   /// All ranks of the group give the same and take the same: NCCL's all-gather
