@@ -178,6 +178,10 @@ Monomial rowFactorOf(const Forward &forward, const Monomial &monomial);
 /// `scoreSide` these are.
 std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering, bool scoreSide = false);
 
+/// `poly` as something times the difference, or another sum, of two tensors, if it is that: of points that are close to
+/// one another, and large, products with each would cancel.
+PolyId withDifference(Algebra &algebra, PolyId poly, mlir::MLIRContext *context);
+
 //===----------------------------------------------------------------------===//
 // What matches share
 //===----------------------------------------------------------------------===//

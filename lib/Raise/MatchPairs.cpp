@@ -31,10 +31,11 @@ static std::optional<bool> isAscending(stablehlo::SortOp sort) {
 }
 
 /// True if one of the few ops before `value` sums over a dim that `value` lacks: what
-/// distances are made of. Other sums need no closer look.
+/// distances are made of, of differences or of each point alone. Other sums need no closer look.
 static bool hasInnerSum(Value value) {
   return isBefore(value, 48, [&](Operation *op) {
-    return isa<stablehlo::ReduceOp>(op) && typeOf(op->getOperand(0)) && typeOf(op->getOperand(0)).getRank() == typeOf(value).getRank() + 1;
+    auto summed = isa<stablehlo::ReduceOp>(op) ? typeOf(op->getOperand(0)) : RankedTensorType();
+    return summed && (summed.getRank() == typeOf(value).getRank() + 1 || summed.getRank() == typeOf(value).getRank());
   });
 }
 
@@ -186,6 +187,49 @@ static bool isWhole(const Pairs &pairs, PolyId poly, bool isSum) {
   });
 }
 
+PolyId raise::withDifference(Algebra &algebra, PolyId poly, MLIRContext *context) {
+  SmallVector<TermId> leaves;
+  for (const Monomial &monomial : algebra.get(poly))
+    for (auto [id, power] : monomial.factors)
+      if (const Term &term = algebra.getTerm(id);
+          power == 1 && term.kind == TermKind::Leaf && !term.isBool && !llvm::is_contained(leaves, id))
+        leaves.push_back(id);
+  // What `poly` is `leaf` times, of the parts that have it; nullopt where a part has neither.
+  auto partsOf = [&](TermId leaf, TermId other) -> std::optional<PolyId> {
+    Poly parts;
+    for (const Monomial &monomial : algebra.get(poly)) {
+      int mine = Algebra::powerOf(monomial, leaf), its = Algebra::powerOf(monomial, other);
+      if (mine + its != 1 || mine * its != 0)
+        return std::nullopt;
+      if (mine)
+        parts.push_back(algebra.times(monomial, leaf, -1));
+    }
+    return parts.empty() ? std::nullopt : std::optional(algebra.intern(std::move(parts)));
+  };
+  for (TermId first : leaves)
+    for (TermId second : leaves) {
+      if (first >= second)
+        continue;
+      std::optional<PolyId> a = partsOf(first, second), b = partsOf(second, first);
+      if (!a || !b)
+        continue;
+      double ratio = algebra.get(*b)[0].coefficient / algebra.get(*a)[0].coefficient;
+      if (!algebra.isNear(algebra.scale(*a, ratio), *b))
+        continue;
+      bool isDifference = ratio == -1;
+      Term sum;
+      sum.kind = TermKind::Function;
+      sum.name = StringAttr::get(context, isDifference ? "stablehlo.subtract" : "stablehlo.add");
+      sum.attributes = DictionaryAttr::get(context);
+      sum.arguments = {algebra.ofTerm(first), algebra.scale(algebra.ofTerm(second), isDifference ? 1 : ratio)};
+      sum.type = Float32Type::get(context);
+      sum.argumentTypes = {sum.type, sum.type};
+      sum.dims = algebra.getTerm(first).dims | algebra.getTerm(second).dims;
+      return algebra.multiply(*a, algebra.term(std::move(sum)));
+    }
+  return poly;
+}
+
 std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
   Pairs pairs;
   pairs.op = op;
@@ -219,12 +263,15 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   pairs.algebra = std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
   pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes, bit(pairs.key), rowDims);
   Algebra &algebra = *pairs.algebra;
+  pairs.reader->seesRowSums = false;
   pairs.score = pairs.reader->read(pairs.scores, layout);
   if (pairs.reader->split)
     return std::nullopt;
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op); dot && !readValue(dot, scoreSide, layout, pairs))
     return std::nullopt;
 
+  if (pairs.combine == spmd::PairCombine::Sum)
+    pairs.score = withDifference(algebra, pairs.score, op->getContext());
   SmallVector<TermId> terms;
   algebra.collectTerms(pairs.score, terms);
   std::optional<TermId> raw;

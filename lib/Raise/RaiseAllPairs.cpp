@@ -1,6 +1,7 @@
 //===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
 #include "shardc/Raise/Passes.h"
 #include "Emit.h"
+#include "SplitPairs.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -288,6 +289,12 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   for (bool open : {false, true})
     findGroups(block, open, numbering, groups, known, misses);
   std::vector<Pairs> pairs = findPairs(block, numbering);
+  // Products that attention is made of are its own.
+  llvm::erase_if(pairs, [&](const Pairs &one) {
+    return llvm::any_of(groups, [&](Group &group) {
+      return rawOf(group.any(), numbering) == numbering.of(one.algebra->getTerm(one.raw).tensor);
+    });
+  });
   Replacements replacements;
   for (Group &group : groups)
     raiseGroup(group, numbering, replacements);
@@ -303,6 +310,7 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
     getOperation().walk([&](func::FuncOp func) {
       if (func.isExternal())
         return;
+      splitPairs(func);
       Numbering numbering(func);
       SmallVector<Block *> blocks;
       func.walk([&](Block *block) {

@@ -332,8 +332,13 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
     return read(op->getOperand(cast<OpResult>(value).getResultNumber()), layout);
   if (!isWorthFollowing(value, layout))
     return leaf(value, layout);
-  if (isa<stablehlo::DotGeneralOp>(op)) {
+  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op)) {
     auto [lhs, rhs] = operandLayouts(op, layout);
+    // An outer product.
+    if (product.getDotDimensionNumbers().getLhsContractingDimensions().empty()) {
+      PolyId first = read(product.getLhs(), lhs);
+      return algebra.multiply(first, read(product.getRhs(), rhs));
+    }
     return dot(op->getOperand(0), lhs, op->getOperand(1), rhs);
   }
   if (isa<stablehlo::ReduceOp>(op) && op->getNumResults() == 1)
@@ -441,12 +446,21 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
     verbatim = true;
     PolyId summed = read(input, inner);
     verbatim = false;
+    // Of two points, each of which lacks the other's dim; other sums are numbers of keys or of queries.
+    SmallVector<TermId> terms;
+    algebra.collectTerms(summed, terms);
+    DimSet ofKeys = 0, ofRows = 0;
+    for (TermId id : terms)
+      if (const Term &part = algebra.getTerm(id); part.kind == TermKind::Leaf && (part.dims & (DimSet(1) << kFirstBoundDim)))
+        (part.dims & keyDims ? ofKeys : ofRows) |= part.dims;
+    if (!ofKeys || !(ofRows & rowDims & ~ofKeys))
+      return leaf(op->getResult(0), layout);
     Term term{TermKind::PairSum};
     term.arguments = {summed};
     term.dims = algebra.dimsOf(summed) & ((DimSet(1) << kFirstBoundDim) - 1);
     return algebra.term(std::move(term));
   }
-  if (llvm::popcount(keyDims) != 1 || (dimsIn(layout) & keyDims) ||
+  if (!seesRowSums || llvm::popcount(keyDims) != 1 || (dimsIn(layout) & keyDims) ||
       type.getDimSize(long_dim) != sizes[llvm::countr_zero(keyDims)])
     return leaf(op->getResult(0), layout);
   inner[long_dim] = {unsigned(llvm::countr_zero(keyDims))};

@@ -62,6 +62,8 @@ public:
   int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
   void setSize(unsigned dim, int64_t size) { sizes[dim] = size; }
 
+  /// Sums and maxima of rows are what they are of, not numbers that are given.
+  bool seesRowSums = true;
   /// A dim that must be two, and the size of the first.
   std::optional<std::pair<unsigned, int64_t>> split;
 

@@ -1,0 +1,140 @@
+"""Run sums over pairs and their gradients, as people write them in JAX, on four ranks, and compare.
+
+    pairs.py --tools DIR [NAME ...]
+
+Sums of kernels, with values and without, weighted sums within a radius, energies of bodies: each, and the gradient that JAX derives, must become
+ops on all pairs alone, so that no rank holds a number for each pair, and compute what JAX computes. Prints a line for each program that
+fails, and a summary; exit code 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
+
+QUERIES, POINTS, DIMS, FEATURES = 24, 16, 3, 5
+MESH = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+
+
+def squares(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Squared distances of all pairs."""
+    return ((x[:, None] - y[None]) ** 2).sum(-1)
+
+
+def kernel(x, y, w):
+    return (jnp.exp(-squares(x, y)) * w).sum(1)
+
+
+def kernel_product(x, y, w):
+    return jnp.exp(-squares(x, y)) @ w
+
+
+def kernel_values(x, y, values):
+    return jnp.exp(-squares(x, y)) @ values
+
+
+def kernel_expanded(x, y, w):
+    """Distances by the product."""
+    return jnp.exp(-((x * x).sum(-1)[:, None] + (y * y).sum(-1)[None] - 2 * x @ y.T)) @ w
+
+
+def within_radius(x, y, w):
+    q = squares(x, y)
+    return (jnp.where(q < 1.0, (1.0 - q) ** 2, 0.0) * w).sum(1)
+
+
+def roots(x, y, w):
+    return (jnp.exp(-jnp.linalg.norm(x[:, None] - y[None], axis=-1)) * w).sum(1)
+
+
+def energy(x, m):
+    """Of bodies that meet themselves too: what a body does to itself is large, and no force."""
+    return -0.5 * (m[:, None] * m[None] / jnp.sqrt(squares(x, x) + 0.001)).sum()
+
+
+def batches(x, y, w):
+    return jax.vmap(kernel)(jnp.stack([x, x + 1]), jnp.stack([y, y - 1]), jnp.stack([w, w])).sum(0)
+
+
+def length_scale(x, y, w, h):
+    return (jnp.exp(-squares(x, y) / h) * w).sum()
+
+
+def of_square(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Sum of squares of a function: its cotangent needs its output."""
+    return lambda *arguments: (function(*arguments) ** 2).sum()
+
+
+X, Y, W, VALUES = (QUERIES, DIMS), (POINTS, DIMS), (POINTS,), (POINTS, FEATURES)
+PROGRAMS: dict[str, tuple[Callable[..., jax.Array], list[tuple[int, ...]]]] = {
+    "kernel": (kernel, [X, Y, W]), "kernel_product": (kernel_product, [X, Y, W]), "kernel_values": (kernel_values, [X, Y, VALUES]),
+    "kernel_expanded": (kernel_expanded, [X, Y, W]), "within_radius": (within_radius, [X, Y, W]), "roots": (roots, [X, Y, W]),
+    "energy": (energy, [X, (QUERIES,)]), "batches": (batches, [X, Y, W]), "length_scale": (length_scale, [X, Y, W, ()]),
+    "kernel_squared": (of_square(kernel), [X, Y, W]), "batches_squared": (of_square(batches), [X, Y, W]),
+}
+
+
+def check(name: str, tools: Path, where: Path) -> str | None:
+    """Return what is wrong with a program, None if nothing is."""
+    function, shapes = PROGRAMS[name]
+    rng = np.random.default_rng(0)
+    arguments = [np.asarray(rng.standard_normal(shape), np.float32) if shape else np.float32(1.3) for shape in shapes]
+
+    def both(*values):
+        out, pull = jax.vjp(function, *values)
+        return out, *pull(jnp.cos(jnp.arange(out.size, dtype=out.dtype)).reshape(out.shape))
+
+    shardings = tuple(NamedSharding(MESH, PartitionSpec("x") if shape else PartitionSpec()) for shape in shapes)
+    lowered = jax.jit(both, in_shardings=shardings).lower(*arguments)
+    wanted = [np.asarray(value) for value in jax.jit(both)(*arguments)]
+    model, inputs, outputs = where / "program.mlir", where / "in.npz", where / "out.npz"
+    model.write_text(lowered.as_text())
+    np.savez(inputs, **{f"in{i}": argument for i, argument in enumerate(arguments)})
+    raised = subprocess.run([tools / "shard-opt", model, "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False)
+    pairs = re.findall(rf"tensor<(?:\d+x)?(?:{QUERIES}x{POINTS}|{POINTS}x{QUERIES}|{QUERIES}x{QUERIES})x", raised.stdout)
+    if raised.returncode != 0 or pairs:
+        return f"a number for each pair is left {len(pairs)} times {raised.stderr[:200]}"
+    run = subprocess.run([tools / "shard-run", model, f"--inputs=@{inputs}", f"--outputs=@{outputs}"], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
+    with np.load(outputs) as results:
+        for i, want in enumerate(wanted):
+            worst = np.abs(results[f"out{i}"] - want).max()
+            if not worst <= 1e-5 * max(1.0, np.abs(want).max()):
+                return f"result {i} differs by {worst:.3g}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PROGRAMS))
+    options = parser.parse_args()
+    bad = 0
+    names = options.names or list(PROGRAMS)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            wrong = check(name, options.tools, Path(folder))
+            if wrong:
+                bad += 1
+                print(f"{name}: {wrong}", flush=True)
+    print(f"{len(names)} programs, {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
