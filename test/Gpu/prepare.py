@@ -3,7 +3,7 @@
     prepare.py OUT [NAME...] [--target cuda|emulated-cuda] [--arch sm_90a] [--tools DIR] [--runs ranks|own] [--jobs N]
 
 Writes to OUT, for each program on its own mesh and on one rank: an artifact, and a case file (every rank's shards of
-the inputs and of the outputs that JAX computed; the format is in Runner.cpp). Also what runs them: the runner, the
+the inputs and of the outputs that JAX computed; the format is in Runner.cpp). Also what runs them: the runner, what times peers, the
 runtime, the C++ library, ``run.sh``, and ``index.tsv``, a line a case: program, ranks, mesh, artifact, case. Carry OUT
 to the machine and run ``bash OUT/run.sh`` there.
 """
@@ -134,7 +134,7 @@ def main() -> int:
             print(f"left out: {problem}", file=sys.stderr)
 
     runner = options.tools / "gpu-runner"
-    for file in (runner, options.runtime, Path(__file__).with_name("run.sh")):
+    for file in (runner, runner.with_name("gpu-peers"), options.runtime, Path(__file__).with_name("run.sh")):
         shutil.copy2(file, options.out)
     # What the runner needs beyond libc.
     needed = subprocess.run(["ldd", runner], capture_output=True, text=True, check=True).stdout

@@ -8,7 +8,9 @@
 #   --transport=T  auto (default), host, direct or nccl
 #   --no-graphs    steps of one rank are not replayed from a CUDA graph
 #   --limit=S      begin nothing after S seconds (420)
-#   --out=DIR      where results.tsv and table.md go (the current directory)
+#   --out=DIR      where results.tsv, peers.tsv and table.md go (the current directory)
+#
+# First what the device gives to others: copies, launches, cuBLASLt where it is found.
 #
 # Needs bash, coreutils and what stands beside it. Exits 1 if a program failed or was not run.
 set -u
@@ -35,6 +37,8 @@ if command -v nvidia-smi >/dev/null; then
 fi
 
 SECONDS=0
+timeout 40 "$here/gpu-peers" >"$out/peers.tsv" || echo "peers: exit code $?" >&2
+cat "$out/peers.tsv"
 equal=0 failed=0 skipped=0
 : >"$out/results.tsv"
 while IFS=$'\t' read -r name ranks mesh artifact case; do
@@ -65,6 +69,12 @@ done <"$here/index.tsv"
   while IFS=$'\t' read -r name ranks mesh verdict difference steps median least text; do
     echo "| $name | $mesh | $ranks | $verdict $text | $difference | $steps | $median | $least |"
   done <"$out/results.tsv"
+  echo
+  echo "| on the same device | | | |"
+  echo "|---|---|---|---|"
+  while IFS=$'\t' read -r name value unit text; do
+    echo "| $name | $value | $unit | $text |"
+  done <"$out/peers.tsv"
 } >"$out/table.md"
 echo "$equal equal, $failed failed, $skipped not run, ${SECONDS} s, on $device"
 ((failed + skipped == 0))
