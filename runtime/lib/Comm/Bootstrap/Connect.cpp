@@ -123,9 +123,13 @@ std::string Connector::openAll(LocalGroup::Shared &shared,
                                const std::vector<Place> &places) {
   const Launch &launch = job.launch;
   std::string why;
-  for (const Place &place : places)
-    if (place.host.empty() || place.host != places[0].host)
-      return "not all processes are of one host";
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (places[rank].host.empty())
+      return "rank " + std::to_string(rank) + " has no memory to share";
+    if (places[rank].host != places[0].host)
+      return "ranks 0 and " + std::to_string(rank) +
+             " are of different hosts, or do not see each other's files";
+  }
   for (int64_t rank = 0; rank < launch.size; ++rank) {
     if (rank == launch.rank)
       continue;
