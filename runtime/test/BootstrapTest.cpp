@@ -53,6 +53,27 @@ TEST(Launch, Torchrun) {
   EXPECT_EQ(launch.token, "abc");
 }
 
+TEST(Launch, TorchrunThatListensItself) {
+  Launch launch, again;
+  Map variables = {{"RANK", "0"},
+                   {"WORLD_SIZE", "2"},
+                   {"MASTER_ADDR", "localhost"},
+                   {"MASTER_PORT", "29500"},
+                   {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                   {"TORCHELASTIC_RESTART_COUNT", "0"},
+                   {"TORCHELASTIC_RUN_ID", "abc"}};
+  EXPECT_EQ(read(variables, launch), "");
+  EXPECT_NE(launch.port, 29500);
+  EXPECT_GE(launch.port, 20000);
+  variables["RANK"] = "1";
+  EXPECT_EQ(read(variables, again), "");
+  EXPECT_EQ(again.port, launch.port);
+  // Started anew, perhaps while the port is not free yet.
+  variables["TORCHELASTIC_RESTART_COUNT"] = "1";
+  EXPECT_EQ(read(variables, again), "");
+  EXPECT_NE(again.port, launch.port);
+}
+
 TEST(Launch, MpirunOnOneHost) {
   Launch open, hydra, other;
   Map variables = {{"OMPI_COMM_WORLD_RANK", "3"},

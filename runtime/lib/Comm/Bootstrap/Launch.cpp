@@ -165,5 +165,9 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
                              "SHARDRT_JOB_TOKEN, or MASTER_PORT, the same for "
                              "all ranks";
   launch.port = port.value_or(portOf(launch.token));
+  // There torchrun itself listens.
+  if (textOf(variables, "TORCHELASTIC_USE_AGENT_STORE") == "True")
+    launch.port = portOf(launch.token + ":" + std::to_string(launch.port) + ":" +
+                         textOf(variables, "TORCHELASTIC_RESTART_COUNT"));
   return {};
 }
