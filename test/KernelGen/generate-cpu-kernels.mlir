@@ -98,3 +98,28 @@ func.func @transposed(%in: memref<24x35xf32>, %out: memref<35x24xf32>) {
   }
   return
 }
+
+// Two real vectors a vector of complex elements: parts taken apart after loads,
+// and stored in turns.
+// CHECK-LABEL: func.func @conjugate(
+//       CHECK:   scf.for
+// CHECK-COUNT-2:   llvm.load {{.*}} -> vector<8xf32>
+//       CHECK:     vector.shuffle {{.*}} [0, 2, 4, 6, 9, 11, 13, 15]
+//       CHECK:     vector.shuffle {{.*}} [0, 8, 1, 9, 2, 10, 3, 11]
+//       CHECK:     llvm.store {{.*}} : vector<8xf32>
+//       CHECK:     vector.shuffle {{.*}} [4, 12, 5, 13, 6, 14, 7, 15]
+//       CHECK:     llvm.store {{.*}} : vector<8xf32>
+//   CHECK-NOT:   complex
+//       CHECK:   return
+func.func @conjugate(%in: memref<64xcomplex<f32>>, %out: memref<64xcomplex<f32>>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%in : memref<64xcomplex<f32>>) outs(%out : memref<64xcomplex<f32>>) {
+  ^bb0(%x: complex<f32>, %o: complex<f32>):
+    %re = complex.re %x : complex<f32>
+    %im = complex.im %x : complex<f32>
+    %n = arith.negf %im : f32
+    %c = complex.create %re, %n : complex<f32>
+    linalg.yield %c : complex<f32>
+  }
+  return
+}

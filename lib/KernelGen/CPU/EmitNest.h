@@ -102,14 +102,23 @@ private:
   /// Whether whole vectors of `access` along the rows of the tile are moved.
   bool liesAcross(const Access &access, const Tile &tile, Value mask) const {
     return s.turns && tile.rows == s.lanes && !mask &&
-           access.coef[s.row].is(1) && access.usesDim(s.vec) &&
-           !access.coef[s.vec].is(1) && !access.coef[s.vec].is(-1);
+           access.liesAlong(s.row) && access.usesDim(s.vec) &&
+           !access.liesAlong(s.vec) && !access.coef[s.vec].is(-1);
   }
   /// The vectors of all rows of a tile, of an access that lies across.
   SmallVector<Value> loadAcross(const Access &access, Value pointer,
                                 int64_t column, int64_t vector);
   void storeAcross(const Access &access, Value pointer, int64_t column,
                    int64_t vector, SmallVector<Value> rows);
+  /// The same of both parts of complex elements, `access` the real ones'.
+  void storeAcross(const Access &access, Value pointer, int64_t column,
+                   int64_t vector, SmallVector<Value> re,
+                   SmallVector<Value> im);
+  /// A vector of every second element, from the first on.
+  Value loadEverySecond(const Access &access, Value pointer, int64_t lanes);
+  /// Two vectors, in which elements of `re` and `im` take turns.
+  void storeTurns(const Access &access, Value pointer, Value re, Value im,
+                  int64_t lanes);
   /// Element i of vector j becomes element j of vector i; there are as many
   /// vectors as elements, a power of two.
   void turn(MutableArrayRef<Value> vectors);
@@ -171,6 +180,7 @@ private:
   /// Rows of one tile that are to be turned, or have been, by place among `all`,
   /// column and vector.
   std::map<std::tuple<size_t, int64_t, int64_t>, SmallVector<Value>> turned;
+  Value realPart; ///< of the elements whose imaginary part is stored next
   /// The hoisted dim that has steps, and the present step's size.
   int blocked = -1;
   Quantity blockSize;

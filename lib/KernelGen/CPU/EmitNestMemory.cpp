@@ -110,14 +110,7 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
       order.push_back(lanes - 1 - lane);
     result = vector::ShuffleOp::create(b, loc, result, result, order);
   } else if (step.is(2)) {
-    // The second load ends with the last element wanted.
-    Value lowHalf = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
-    Value second = pointerAt(access, pointer, Quantity::of(lanes - 1));
-    Value highHalf = LLVM::LoadOp::create(b, loc, type, second, bytes);
-    SmallVector<int64_t> order;
-    for (int64_t lane : llvm::seq(lanes))
-      order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
-    result = vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
+    result = loadEverySecond(access, pointer, lanes);
   } else if (hasScatter(element, lanes)) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     result = LLVM::masked_gather::create(b, loc, type,
@@ -162,9 +155,12 @@ SmallVector<Value> NestEmitter::loadAcross(const Access &access, Value pointer,
   SmallVector<Value> vectors;
   for (int64_t lane : llvm::seq(s.lanes)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
-    vectors.push_back(LLVM::LoadOp::create(
-        b, loc, type, pointerAt(access, pointer, arith.add(first, step)),
-        elementBytes(element)));
+    Value at = pointerAt(access, pointer, arith.add(first, step));
+    if (access.part < 0)
+      vectors.push_back(
+          LLVM::LoadOp::create(b, loc, type, at, elementBytes(element)));
+    else
+      vectors.push_back(loadEverySecond(access, at, s.lanes));
   }
   turn(vectors);
   for (Value &value : vectors)
@@ -184,6 +180,52 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
     LLVM::StoreOp::create(
         b, loc, value, pointerAt(access, pointer, arith.add(first, step)),
         elementBytes(stored(access.element)));
+  }
+}
+
+void NestEmitter::storeAcross(const Access &access, Value pointer,
+                              int64_t column, int64_t vector,
+                              SmallVector<Value> re, SmallVector<Value> im) {
+  Quantity first = tileOffset(access, 0, column, vector, s.lanes);
+  for (SmallVector<Value> *rows : {&re, &im}) {
+    for (Value &value : *rows)
+      value = splat(b, loc, value, s.lanes);
+    turn(*rows);
+  }
+  for (int64_t lane : llvm::seq(s.lanes)) {
+    Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
+    storeTurns(access, pointerAt(access, pointer, arith.add(first, step)),
+               re[lane], im[lane], s.lanes);
+  }
+}
+
+Value NestEmitter::loadEverySecond(const Access &access, Value pointer,
+                                   int64_t lanes) {
+  auto type = VectorType::get({lanes}, stored(access.element));
+  unsigned bytes = elementBytes(access.element);
+  // The second load ends with the last element wanted.
+  Value lowHalf = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
+  Value second = pointerAt(access, pointer, Quantity::of(lanes - 1));
+  Value highHalf = LLVM::LoadOp::create(b, loc, type, second, bytes);
+  SmallVector<int64_t> order;
+  for (int64_t lane : llvm::seq(lanes))
+    order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
+  return vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
+}
+
+void NestEmitter::storeTurns(const Access &access, Value pointer, Value re,
+                             Value im, int64_t lanes) {
+  re = splat(b, loc, re, lanes);
+  im = splat(b, loc, im, lanes);
+  for (int64_t half : {0, 1}) {
+    SmallVector<int64_t> order;
+    for (int64_t lane : llvm::seq(lanes))
+      order.push_back(half * lanes / 2 + lane / 2 + (lane % 2) * lanes);
+    Value mixed = vector::ShuffleOp::create(b, loc, re, im, order);
+    LLVM::StoreOp::create(
+        b, loc, mixed,
+        pointerAt(access, pointer, Quantity::of(half * lanes)),
+        elementBytes(access.element));
   }
 }
 

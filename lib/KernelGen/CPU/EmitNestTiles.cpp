@@ -205,14 +205,27 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
                          SmallVector<Value> values, int64_t lanes, Value mask) {
   auto put = [&](const Access &output, size_t place, Value value) {
     Value pointer = state.pointers[place];
-    if (!liesAcross(output, tile, mask))
-      return store(output, pointer,
-                   tileOffset(output, row, column, vector, lanes), value, lanes,
-                   mask);
-    SmallVector<Value> &rows = turned[{place, column, vector}];
-    rows.push_back(value);
-    if (row + 1 == tile.rows)
-      storeAcross(output, pointer, column, vector, std::move(rows));
+    Quantity offset = tileOffset(output, row, column, vector, lanes);
+    if (liesAcross(output, tile, mask)) {
+      SmallVector<Value> &rows = turned[{place, column, vector}];
+      rows.push_back(value);
+      if (row + 1 < tile.rows || output.part == 0)
+        return;
+      if (output.part < 0)
+        return storeAcross(output, pointer, column, vector, std::move(rows));
+      return storeAcross(*all[place - 1], state.pointers[place - 1], column,
+                         vector,
+                         std::move(turned[{place - 1, column, vector}]),
+                         std::move(rows));
+    }
+    if (output.part < 0 || lanes == 1 || mask || !output.coef[s.vec].is(2))
+      return store(output, pointer, offset, value, lanes, mask);
+    if (output.part == 0)
+      realPart = value;
+    else
+      storeTurns(*all[place - 1],
+                 pointerAt(*all[place - 1], state.pointers[place - 1], offset),
+                 realPart, value, lanes);
   };
   if (!nest.epilogue) {
     for (auto [i, output] : llvm::enumerate(nest.outputs))

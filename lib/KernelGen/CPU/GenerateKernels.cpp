@@ -23,6 +23,10 @@ static Value rootOf(Value memref) {
       memref = view.getViewSource();
       continue;
     }
+    if (auto part = cpu::partOfComplex(memref)) {
+      memref = part->memref;
+      continue;
+    }
     return memref;
   }
 }
@@ -275,6 +279,7 @@ struct GenerateCpuKernelsPass final
     getOperation().walk([&](linalg::GenericOp op) { fills.push_back(op); });
     for (linalg::GenericOp op : fills)
       narrowFill(op);
+    cpu::splitComplex(getOperation());
     // Reductions first: they take fills and epilogues with them.
     for (bool reductions : {true, false}) {
       SmallVector<linalg::GenericOp> ops;
@@ -285,6 +290,7 @@ struct GenerateCpuKernelsPass final
       for (linalg::GenericOp op : ops)
         generate(op, vectorBits, threads);
     }
+    cpu::eraseUnusedParts(getOperation());
   }
 };
 } // namespace

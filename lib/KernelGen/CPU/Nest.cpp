@@ -155,9 +155,16 @@ static Value pointerOf(Arith &arith, Value memref, Quantity offset,
 /// The access of `memref` through `map`, whose dim i is our dim `dims[i]`.
 Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
                 size_t count) {
-  auto type = cast<MemRefType>(memref.getType());
   Access access;
-  access.element = type.getElementType();
+  access.element = cast<MemRefType>(memref.getType()).getElementType();
+  int64_t scale = 1, first = 0;
+  if (std::optional<PartOfComplex> part = partOfComplex(memref)) {
+    memref = part->memref;
+    access.part = part->part;
+    scale = part->part < 0 ? 1 : 2;
+    first = std::max<int64_t>(part->part, 0);
+  }
+  auto type = cast<MemRefType>(memref.getType());
   access.coef.assign(count, Quantity::of(0));
   auto [strides, offset] = type.getStridesAndOffset();
   Quantity start = Quantity::of(offset);
@@ -183,8 +190,10 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
     for (auto [dim, c] : llvm::enumerate(coef))
       if (c != 0)
         access.coef[dims[dim]] =
-            arith.add(access.coef[dims[dim]], arith.mul(Quantity::of(c), step));
+            arith.add(access.coef[dims[dim]],
+                      arith.mul(Quantity::of(scale * c), step));
   }
+  start = arith.add(arith.mul(start, Quantity::of(scale)), Quantity::of(first));
   access.pointer = pointerOf(arith, memref, start, access.element);
   return access;
 }

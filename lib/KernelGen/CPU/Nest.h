@@ -46,7 +46,12 @@ struct Access {
   mlir::Value pointer; // !llvm.ptr, to the element at index 0 of all dims
   mlir::Type element;
   llvm::SmallVector<Quantity> coef;
+  /// 0 or 1: the real or imaginary part of complex elements; the access of the
+  /// other part is next to this one. -1: elements as they are.
+  int64_t part = -1;
 
+  /// True if neighbours along `dim` are neighbours in memory.
+  bool liesAlong(int dim) const { return coef[dim].is(part < 0 ? 1 : 2); }
   bool usesDim(int dim) const { return dim >= 0 && !coef[dim].is(0); }
 };
 
@@ -95,6 +100,18 @@ struct Schedule {
   llvm::SmallVector<int> hoisted;
   int64_t block = 1;
 };
+
+/// A buffer that is read as a part of complex elements; see splitComplex.
+struct PartOfComplex {
+  mlir::Value memref; ///< of complex elements
+  int64_t part;       ///< 0: real, 1: imaginary; -1: both, as one integer
+};
+std::optional<PartOfComplex> partOfComplex(mlir::Value memref);
+
+/// Turns ops on complex buffers below `root` into ops on casts of them to parts,
+/// where `describe` can take those. Casts without users go afterwards.
+void splitComplex(mlir::Operation *root);
+void eraseUnusedParts(mlir::Operation *root);
 
 /// The access of `memref`, strided, through `map`, which is linear and whose dim
 /// i is dim `dims[i]` of `count`.

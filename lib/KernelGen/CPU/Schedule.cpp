@@ -72,8 +72,8 @@ struct Chooser {
 
   /// Whether a tile of lanes of `dim` and as many rows of `row` turns `access`.
   static bool liesAcross(const Access &access, int dim, int row) {
-    return access.coef[row].is(1) && access.usesDim(dim) &&
-           !access.coef[dim].is(1) && !access.coef[dim].is(-1);
+    return access.liesAlong(row) && access.usesDim(dim) &&
+           !access.liesAlong(dim) && !access.coef[dim].is(-1);
   }
 
   /// The dim along which most accesses lie that do not along `dim`, or -1.
@@ -123,7 +123,7 @@ struct Chooser {
       perVector += nest.outputs.size() * finish * lanes / reductions;
     } else {
       for (const Access &store : nest.stores())
-        perVector += (store.coef[dim].is(1)                       ? 1.0
+        perVector += (store.liesAlong(dim)                           ? 1.0
                       : row >= 0 && liesAcross(store, dim, row) ? turned
                                                                 : 1.5 * lanes) /
                      reductions;
