@@ -35,6 +35,9 @@ private:
   /// Null for a sharding that says nothing: on a mesh without axes.
   spmd::ShardingAttr convert(sdy::TensorShardingAttr sharding) const;
   spmd::ShardingAttr onMesh(spmd::ShardingAttr sharding) const;
+  /// `sharding` with the orders that `attrs` ask for (`spmd.order = "2=zigzag"`, or the same as a frontend attribute); an error at
+  /// `loc` for what is no order, or one of a dim that is not cut.
+  spmd::ShardingAttr withOrder(spmd::ShardingAttr sharding, DictionaryAttr attrs, Location loc);
   void convertSignature();
   void convertOps();
   void convertManual(sdy::ManualComputationOp op);
@@ -53,6 +56,7 @@ private:
   Location meshLoc = UnknownLoc::get(context);
   spmd::MeshOp ownMesh;      ///< an spmd.mesh of the input
   spmd::MeshAttr refined;    ///< the one mesh; null if there is none with axes
+  bool hasErrors = false;
   /// What the devices of a manual region are numbered by.
   DenseMap<Operation *, sdy::MeshAttr> meshOfRegion;
 };
@@ -215,6 +219,38 @@ spmd::ShardingAttr Converter::onMesh(spmd::ShardingAttr sharding) const {
                                  sharding.getReplicated(), sharding.getPartial());
 }
 
+/// What Shardy's text cannot say: how the blocks of a dim are dealt out.
+static constexpr StringLiteral kOrderAttr = "spmd.order";
+
+spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding, DictionaryAttr attrs, Location loc) {
+  auto text = attrs ? attrs.getAs<StringAttr>(kOrderAttr) : StringAttr();
+  if (auto frontend = attrs ? attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes") : DictionaryAttr(); frontend && !text)
+    text = frontend.getAs<StringAttr>(kOrderAttr);
+  if (!text)
+    return sharding;
+  auto refuse = [&](const Twine &why) {
+    hasErrors = true;
+    emitError(loc) << "'" << kOrderAttr << "' is \"" << text.getValue() << "\", " << why;
+    return sharding;
+  };
+  SmallVector<spmd::DimShardingAttr> dims;
+  if (sharding)
+    llvm::append_range(dims, sharding.getDims());
+  SmallVector<StringRef> entries;
+  text.getValue().split(entries, ',');
+  for (StringRef entry : entries) {
+    auto [number, order] = entry.trim().split('=');
+    size_t dim;
+    if (number.trim().getAsInteger(10, dim) || order.trim() != "zigzag")
+      return refuse("expected DIM=zigzag, such as \"2=zigzag\"");
+    if (dim >= dims.size() || dims[dim].getAxes().empty())
+      return refuse("but dim " + Twine(dim) + " is not cut there; an order is one of blocks");
+    dims[dim] = spmd::DimShardingAttr::get(context, dims[dim].getAxes(), dims[dim].getSizes(), dims[dim].getDynamicSizes(),
+                                           dims[dim].getOpen(), dims[dim].getPriority(), /*zigzag=*/true);
+  }
+  return spmd::ShardingAttr::get(context, sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
+}
+
 void Converter::convertSignature() {
   auto pick = [&](Attribute own, Attribute foreign) -> spmd::ShardingAttr {
     if (auto sharding = dyn_cast_or_null<spmd::ShardingAttr>(own))
@@ -224,14 +260,18 @@ void Converter::convertSignature() {
     return {};
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    if (auto sharding = pick(main.getArgAttr(i, spmd::kShardingAttrName), main.getArgAttr(i, sdy::kShardingAttr)))
+    auto asked = pick(main.getArgAttr(i, spmd::kShardingAttrName), main.getArgAttr(i, sdy::kShardingAttr));
+    if (auto sharding = withOrder(asked, main.getArgAttrDict(i), main.getArgument(i).getLoc()))
       main.setArgAttr(i, spmd::kShardingAttrName, sharding);
+    main.removeArgAttr(i, StringAttr::get(context, kOrderAttr));
     if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc()); name && !main.getArgAttr(i, kNameAttr))
       main.setArgAttr(i, kNameAttr, name.getName());
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    if (auto sharding = pick(main.getResultAttr(i, spmd::kShardingAttrName), main.getResultAttr(i, sdy::kShardingAttr)))
+    auto asked = pick(main.getResultAttr(i, spmd::kShardingAttrName), main.getResultAttr(i, sdy::kShardingAttr));
+    if (auto sharding = withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
       main.setResultAttr(i, spmd::kShardingAttrName, sharding);
+    main.removeResultAttr(i, StringAttr::get(context, kOrderAttr));
     if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info"); name && !main.getResultAttr(i, kNameAttr))
       main.setResultAttr(i, kNameAttr, name);
   }
@@ -433,7 +473,7 @@ void Converter::convertOps() {
     builder.setInsertionPoint(op);
     Value value = op->getOperand(0);
     if (sharding)
-      value = constrain(builder, op->getLoc(), value, convert(sharding));
+      value = constrain(builder, op->getLoc(), value, withOrder(convert(sharding), op->getDiscardableAttrDictionary(), op->getLoc()));
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   };
@@ -559,7 +599,7 @@ LogicalResult Converter::run() {
   convertOps();
   keepUnreadTies();
   dropAttributes();
-  return createMesh(refined);
+  return hasErrors ? failure() : createMesh(refined);
 }
 
 namespace {
