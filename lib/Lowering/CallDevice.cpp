@@ -167,7 +167,8 @@ Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
     Value size = constant(1);
     for (int64_t dim : dims)
       size = times(size, metadata.getSizes()[dim]);
-    words[SHARDRT_MAP_SIZES + i] = size;
+    // No tensor is empty to a device; kernels read nothing of one that is.
+    words[SHARDRT_MAP_SIZES + i] = arith::MaxSIOp::create(host, loc, size, constant(1));
     words[SHARDRT_MAP_BOX + i] = constant(box[i]);
     if (i > 0)
       words[SHARDRT_MAP_STRIDES + i - 1] = times(metadata.getStrides()[dims.back()], constant(bytes));

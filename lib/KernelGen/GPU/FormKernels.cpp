@@ -38,8 +38,7 @@ static void launchAlone(Operation *op) {
   op->moveBefore(launch.getBody().front().getTerminator());
 }
 
-/// Ops inside `op` that depend on the rank alone are computed outside.
-static void hoistRankValues(Operation *op) {
+void gpukernels::hoistRankValues(Operation *op) {
   SmallVector<Operation *> found;
   op->walk([&](Operation *inner) {
     if (inner != op && inner->getNumOperands() == 0 &&
@@ -373,13 +372,13 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
 // The walk
 //===----------------------------------------------------------------------===//
 
+static void formKernels(Block &block, bool warpgroups) {
   Plan plan;
   plan.warpgroups = warpgroups;
   planProducts(block, plan);
-static void formKernels(Block &block, bool warpgroups) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
     if (plan.taken.contains(&op))
       continue;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
@@ -393,6 +392,9 @@ static void formKernels(Block &block, bool warpgroups) {
       }
     } else if (isa<memref::StoreOp>(op)) {
       launchAlone(&op);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op);
+               loop && fitsInKernel(loop) && launchScatter(loop)) {
+      continue;
     } else if (isAlgorithm(&op)) {
       launchAlgorithm(&op);
     } else if (!isa<gpu::LaunchOp>(op)) {
@@ -401,10 +403,10 @@ static void formKernels(Block &block, bool warpgroups) {
           formKernels(inner, warpgroups);
     }
   }
-}
-
   for (Operation *op : plan.taken)
     op->erase();
+}
+
 namespace {
 struct FormGpuKernelsPass final
     : shardc::impl::FormGpuKernelsPassBase<FormGpuKernelsPass> {

@@ -21,6 +21,12 @@ bool launchReductions(linalg::GenericOp op);
 bool launchTransposed(linalg::GenericOp op);
 /// Elementwise work on several neighbours at once, 16 bytes of the widest.
 bool launchVectors(linalg::GenericOp op);
+/// A loop whose iterations work at places that they read: by those who own the
+/// places, each in the loop's order.
+bool launchScatter(scf::ForOp loop);
+
+/// Ops inside `op` that depend on the rank alone are computed outside.
+void hoistRankValues(Operation *op);
 
 } // namespace shardc::gpukernels
 

@@ -309,6 +309,9 @@ void WarpgroupKernel::produce() {
   auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(alone.thenBlock());
+  // An empty depth is described as one of 1 (CallDevice): all is past it.
+  Value past = arith::SelectOp::create(b, loc, isSame(depth, index(0)),
+                                       index(tiling.depth), index(0));
   // A ring that nobody has used is empty: the phase before the first is over.
   forEachTile(
       block, numBlocks, {index(0), number(1)},
@@ -324,7 +327,7 @@ void WarpgroupKernel::produce() {
             b, loc, Type(), full, number(stageBytes()), NVVM::MemScopeKind::CTA,
             /*relaxed=*/false, /*predicate=*/Value());
         Value tile = at(base, mul(stage, stageBytes()));
-        Value from = depthOf(loop.getInductionVar());
+        Value from = add(past, depthOf(loop.getInductionVar()));
         bringBoxes(product.left, leftBox, leftMap, row, from, tile, full);
         bringBoxes(product.right, rightBox, rightMap, column, from,
                    at(tile, index(bytesOf(product.left))), full);
@@ -507,11 +510,6 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
       product.depths < kLeast)
     return false;
   linalg::GenericOp op = prepared.op;
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (llvm::any_of(product.depth, [&](unsigned dim) {
-        return ShapedType::isDynamic(sizes[dim]);
-      }))
-    return false;
   std::optional<Box> left = boxOf(op, product, product.left);
   std::optional<Box> right = boxOf(op, product, product.right);
   if (!left || !right)

@@ -2,7 +2,12 @@
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-3
 // RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s
-// CHECK-COUNT-3: ldmatrix.sync.aligned.m8n8.x4{{.*}}.shared.b16
+// CHECK: .entry loops_
+// CHECK: mma.sync
+// CHECK: .entry loops_
+// CHECK: mma.sync
+// CHECK: .entry loops_
+// CHECK: mma.sync
 func.func @main(%im: tensor<2x20x18x16xbf16>, %k: tensor<3x3x16x32xbf16>, %g: tensor<2x18x16x32xbf16>) -> (tensor<2x18x16x32xf32>, tensor<3x3x16x32xf32>, tensor<2x20x18x16xf32>) {
   %0 = stablehlo.convolution(%im, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x20x18x16xbf16>, tensor<3x3x16x32xbf16>) -> tensor<2x18x16x32xf32>
   %1 = stablehlo.convolution(%im, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x20x18x16xbf16>, tensor<2x18x16x32xbf16>) -> tensor<3x3x16x32xf32>
