@@ -123,6 +123,17 @@ TEST(Launch, Srun) {
   EXPECT_EQ(launch.token, "4711.2");
 }
 
+TEST(Launch, AScriptOfABatchJobIsNoTask) {
+  Launch launch;
+  EXPECT_EQ(read({{"SLURM_PROCID", "0"},
+                  {"SLURM_NTASKS", "16"},
+                  {"SLURM_JOB_ID", "4711"}},
+                 launch),
+            "");
+  EXPECT_EQ(launch.launcher, "");
+  EXPECT_EQ(launch.size, 1);
+}
+
 TEST(Launch, FirstOfAListOfHosts) {
   EXPECT_EQ(firstHost("a"), "a");
   EXPECT_EQ(firstHost("a,b"), "a");

@@ -728,7 +728,10 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     } else {
       why = readLaunch([](const char *name) { return std::getenv(name); },
                        made.launch);
-      if (why.empty() && made.launch.launcher.empty())
+      // Who is alone needs nobody, whatever the environment says of others.
+      bool isAlone = made.launch.size == 1 &&
+                     made.launch.launcher != "shard-run";
+      if (isAlone || (why.empty() && made.launch.launcher.empty()))
         return SHARDRT_OK;
     }
     if (!why.empty()) {

@@ -107,7 +107,10 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
   launch = Launch();
   const Names *names = nullptr;
   for (const Names &candidate : known)
-    if (!names && !textOf(variables, candidate.rank).empty())
+    if (!names && !textOf(variables, candidate.rank).empty() &&
+        // The script of a batch job is no task of a step.
+        (std::string(candidate.launcher) != "srun" ||
+         !textOf(variables, "SLURM_STEP_ID").empty()))
       names = &candidate;
   if (!names)
     return {};
