@@ -91,7 +91,34 @@ def wave3d():
     return f, [((192, 192, 192), ("x",))] * 3, [("x",)] * 2
 
 
-PROGRAMS = {"conv_halo": conv_halo, "unet2d": unet2d, "shallow_water": shallow_water, "wave3d": wave3d}
+def fourier():
+    """Two layers of a Fourier operator and their gradients, 4 fields of 256x256, 32 channels, 24 modes, rows cut."""
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    n, channels, modes, scale = 256, 32, 24, 0.125
+
+    def spectral(x, re, im):
+        f = jnp.fft.rfft2(x, axes=(1, 2))
+        mixed = jnp.einsum("bxyi,ioxy->bxyo", f[:, :modes, :modes], scale * lax.complex(re, im))
+        return jnp.fft.irfft2(jnp.zeros_like(f).at[:, :modes, :modes].set(mixed), s=(n, n), axes=(1, 2))
+
+    def loss(weights, x):
+        for re, im, skip in weights:
+            x = jax.nn.gelu(spectral(x, re, im) + scale * x @ skip)
+        return jnp.mean(x**2)
+
+    def f(re0, im0, skip0, re1, im1, skip1, x):
+        gradients = jax.grad(loss, argnums=(0, 1))([(re0, im0, skip0), (re1, im1, skip1)], x)
+        return tuple(jax.tree.leaves(gradients))
+
+    modal, square = ((channels, channels, modes, modes), ()), ((channels, channels), ())
+    field = (4, n, n, channels)
+    return f, [modal, modal, square] * 2 + [(field, (None, "x"))], [()] * 6 + [(None, "x")]
+
+
+PROGRAMS = {"conv_halo": conv_halo, "unet2d": unet2d, "shallow_water": shallow_water, "wave3d": wave3d, "fourier": fourier}
 
 
 # --- runners --------------------------------------------------------------------------------------------------------
