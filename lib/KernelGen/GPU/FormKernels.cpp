@@ -14,7 +14,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/Support/MathExtras.h"
@@ -221,12 +220,6 @@ static SmallVector<scf::ForOp> perfectNest(Operation *op) {
                : nullptr;
   }
   return nest;
-}
-
-static Value rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
 }
 
 /// The loops of `nest` whose iterations have nothing to do with one another: in

@@ -1,6 +1,7 @@
 //===- Launch.cpp - What ways to make a kernel share ----------------------===//
 #include "Launch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -43,6 +44,12 @@ void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
   loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(
                                             ctx, {}, {}, {}, unroll, {}, {}, {},
                                             {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
+Value gpukernels::rootOf(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
 }
 
 Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {

@@ -47,6 +47,9 @@ void setUnrolling(scf::ForOp loop, int64_t count);
 
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
+/// The buffer that `memref` is a view of.
+Value rootOf(Value memref);
+
 /// Emits one generic's work at one point of its parallel dims.
 class PointEmitter {
 public:

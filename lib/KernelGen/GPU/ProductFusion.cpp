@@ -17,12 +17,6 @@ using namespace shardc::gpukernels;
 static constexpr int64_t kMostOps = 24, kMostBody = 64;
 static constexpr size_t kMostInputs = 6;
 
-static Value rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
-
 static bool isMemref(OpOperand *operand) {
   return isa<MemRefType>(operand->get().getType());
 }

@@ -10,7 +10,6 @@
 #include "Points.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -18,12 +17,6 @@ using namespace shardc::gpukernels;
 
 /// Threads that a scatter is shared among, at most: each reads all places.
 static constexpr int64_t kMostThreads = 16384;
-
-static Value rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
 
 namespace {
 /// An access of a loop's body to a buffer from outside: in each dim the place
