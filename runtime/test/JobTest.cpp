@@ -126,9 +126,9 @@ TEST(Job, AFailingRankEndsAll) {
                   throws ? SHARDRT_LOST : SHARDRT_REFUSED);
       });
       EXPECT_LT(time, 0.5) << nameOf(way);
-      std::string expected = std::string("rank 1: ") +
-                             (throws ? "threw an exception: no more"
-                                     : "index out of range");
+      std::string expected =
+          std::string("rank 1: ") +
+          (throws ? "threw an exception: no more" : "index out of range");
       EXPECT_EQ(world.error(), expected);
       // The job is over.
       EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
@@ -183,8 +183,9 @@ TEST(Job, BringsResultsTogether) {
       sizes.push_back(static_cast<int64_t>(text.size()));
     }
     for (int round = 0; round < 3; ++round) {
-      EXPECT_EQ(world.run([](shardrt_context *ctx) { return callSite(ctx, 0); }),
-                SHARDRT_OK);
+      EXPECT_EQ(
+          world.run([](shardrt_context *ctx) { return callSite(ctx, 0); }),
+          SHARDRT_OK);
       world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
         bool isRoot = rank == 1;
         EXPECT_EQ(shardrt_world_gather(member.world, 1, mine[rank].data(),
@@ -259,8 +260,7 @@ runForked(const SiteTable &table, Way way, RankFunction function,
     options.size = sizeof(options);
     options.timeout_ms = 1'500;
     options.job = job;
-    options.wire =
-        way == Way::Shared ? SHARDRT_WIRE_SHARED : SHARDRT_WIRE_TCP;
+    options.wire = way == Way::Shared ? SHARDRT_WIRE_SHARED : SHARDRT_WIRE_TCP;
     if (status == 0)
       status =
           shardrt_world_create(program, &options, &world, error, sizeof(error));
@@ -304,8 +304,8 @@ TEST(Processes, RunSteps) {
           for (int64_t count : {1, 100, 50'000}) {
             std::vector<float> mine(count, static_cast<float>(rank)),
                 sum(count);
-            if (int s = shardrt_all_reduce(ctx, 1, mine.data(), sum.data(),
-                                           count))
+            if (int s =
+                    shardrt_all_reduce(ctx, 1, mine.data(), sum.data(), count))
               return s;
             for (float value : sum)
               if (value != 6)
@@ -337,8 +337,8 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
       for (int64_t site : {0, 1, 2}) {
         std::vector<Outcome> outcomes;
         double time = seconds([&] {
-          outcomes = runForked(
-              threeSites(4), way, [&](shardrt_context *ctx) -> int {
+          outcomes =
+              runForked(threeSites(4), way, [&](shardrt_context *ctx) -> int {
                 if (int s = callSite(ctx, site))
                   return s;
                 if (shardrt_rank(ctx) == victim)
@@ -380,7 +380,8 @@ TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
               raise(SIGSTOP);
             return callSite(ctx, 1);
           },
-          {}, 20'000, [](const std::vector<pid_t> &processes) {
+          {}, 20'000,
+          [](const std::vector<pid_t> &processes) {
             for (int64_t rank : {0, 2}) {
               siginfo_t info;
               waitid(P_PID, processes[rank], &info, WEXITED | WNOWAIT);
@@ -432,7 +433,8 @@ TEST(Processes, OfAnotherProgramAreRefused) {
       join.port = port;
       join.token = "two";
       shardrt_job *job = nullptr;
-      ASSERT_EQ(shardrt_job_join(&join, &job, error, sizeof(error)), 0) << error;
+      ASSERT_EQ(shardrt_job_join(&join, &job, error, sizeof(error)), 0)
+          << error;
       SiteTable table = threeSites(2);
       if (rank == 1)
         table.sites.pop_back();

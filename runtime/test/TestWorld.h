@@ -71,8 +71,8 @@ enum class Way {
 };
 
 /// The job of this process, where mpirun has started several of this test
-/// (SHARDRT_TEST_MPI is set); else NULL. Each runs its own rank of worlds that go
-/// over MPI, and skips those of another size.
+/// (SHARDRT_TEST_MPI is set); else NULL. Each runs its own rank of worlds that
+/// go over MPI, and skips those of another size.
 inline shardrt_job *mpiJob() {
   struct Leave {
     void operator()(shardrt_job *job) const { shardrt_job_leave(job); }
@@ -91,9 +91,9 @@ inline shardrt_job *mpiJob() {
 /// All but threads that share their memory.
 inline std::span<const Way> otherWays() {
   static constexpr Way inOneProcess[] = {
-      Way::Shared,     Way::Sockets, Way::Staged,   Way::Direct,
-      Way::CudaDirect, Way::Nccl,    Way::CudaNccl, Way::SharedStaged,
-      Way::SocketsNccl};
+      Way::Shared,   Way::Sockets,      Way::Staged,
+      Way::Direct,   Way::CudaDirect,   Way::Nccl,
+      Way::CudaNccl, Way::SharedStaged, Way::SocketsNccl};
   static constexpr Way overMpi[] = {Way::Mpi};
   if (mpiJob())
     return overMpi;
@@ -220,9 +220,8 @@ public:
   ~TestWorld() {
     if (members.empty())
       shardrt_world_destroy(world);
-    forEachMember([](Member &member, int64_t) {
-      shardrt_world_destroy(member.world);
-    });
+    forEachMember(
+        [](Member &member, int64_t) { shardrt_world_destroy(member.world); });
     // Rank 0 keeps what the others ask for.
     for (size_t i = members.size(); i-- > 0;)
       shardrt_job_leave(members[i].job);
@@ -241,9 +240,8 @@ public:
     if (!members.empty()) {
       std::vector<int> results(ranks, -1);
       forEachMember([&](Member &member, int64_t rank) {
-        results[rank] =
-            shardrt_world_run_repeated(member.world, inputs.data(),
-                                       inputs.data(), repeat, nullptr);
+        results[rank] = shardrt_world_run_repeated(
+            member.world, inputs.data(), inputs.data(), repeat, nullptr);
       });
       // All of them end alike.
       for (int64_t rank = 1; rank < ranks; ++rank)
@@ -253,7 +251,9 @@ public:
     return shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
                                       repeat, ms);
   }
-  std::string error() const { return world ? shardrt_world_error(world) : "no world"; }
+  std::string error() const {
+    return world ? shardrt_world_error(world) : "no world";
+  }
   std::string error(int64_t rank) const {
     if (!members.empty())
       return shardrt_world_rank_error(members[rank].world, rank);

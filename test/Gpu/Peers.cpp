@@ -1,8 +1,8 @@
 //===- Peers.cpp - What a GPU gives to others -----------------------------===//
 //
-// The figures that kernels are held against, on the same device in the same run:
-// what a copy reaches, what a launch costs, what cuBLASLt makes of a matrix
-// product. Everything is opened at run time; what is not there is said.
+// The figures that kernels are held against, on the same device in the same
+// run: what a copy reaches, what a launch costs, what cuBLASLt makes of a
+// matrix product. Everything is opened at run time; what is not there is said.
 //
 //   gpu-peers [--bytes=N] [--size=N]
 //
@@ -87,9 +87,9 @@ static void measureCopy(const Driver &driver, void *stream, int64_t bytes) {
   if (to)
     driver.memFree(to);
   say("copy in device memory", us > 0 ? 2e-3 * inRow * bytes / us : -1, "GB/s",
-      us > 0 ? "read and written, of " + std::to_string(bytes) + " bytes"
-             : "no memory for two buffers of " + std::to_string(bytes) +
-                   " bytes");
+      us > 0
+          ? "read and written, of " + std::to_string(bytes) + " bytes"
+          : "no memory for two buffers of " + std::to_string(bytes) + " bytes");
 }
 
 static void measureLaunch(const Driver &driver, void *stream) {
@@ -117,7 +117,8 @@ static void measureLaunch(const Driver &driver, void *stream) {
         100, [&] { return launch() && driver.streamSynchronize(stream) == 0; });
   }
   std::string why = "the driver does not take a kernel in PTX";
-  say("launch, many in a row", us > 0 ? us / inRow : -1, "us", us > 0 ? "" : why);
+  say("launch, many in a row", us > 0 ? us / inRow : -1, "us",
+      us > 0 ? "" : why);
   say("launch and wait", alone, "us", alone > 0 ? "" : why);
 }
 
@@ -156,13 +157,14 @@ static void measureProduct(const Driver &driver, void *stream, int64_t size) {
   alignas(16) unsigned char found[1024] = {};
   int count = 0;
   DevicePtr memory[4] = {};
-  bool done = create(&handle) == 0 && descCreate(&desc, Compute32F, R32F) == 0 &&
-              layoutCreate(&layout, R16BF, size, size, size) == 0 &&
-              preferenceCreate(&preference) == 0 &&
-              preferenceSet(preference, MaxWorkspace, &workspaceBytes, 8) == 0 &&
-              heuristic(handle, desc, layout, layout, layout, layout,
-                        preference, 1, found, &count) == 0 &&
-              count > 0;
+  bool done =
+      create(&handle) == 0 && descCreate(&desc, Compute32F, R32F) == 0 &&
+      layoutCreate(&layout, R16BF, size, size, size) == 0 &&
+      preferenceCreate(&preference) == 0 &&
+      preferenceSet(preference, MaxWorkspace, &workspaceBytes, 8) == 0 &&
+      heuristic(handle, desc, layout, layout, layout, layout, preference, 1,
+                found, &count) == 0 &&
+      count > 0;
   for (int i = 0; done && i < 4; ++i)
     done = driver.memAlloc(&memory[i],
                            i < 3 ? 2 * size * size : workspaceBytes) == 0;
@@ -203,7 +205,8 @@ int main(int argc, char **argv) {
     why = "there is no CUDA driver";
   else if (!find(library, driver.init, "cuInit") ||
            !find(library, driver.deviceGet, "cuDeviceGet") ||
-           !find(library, driver.primaryCtxRetain, "cuDevicePrimaryCtxRetain") ||
+           !find(library, driver.primaryCtxRetain,
+                 "cuDevicePrimaryCtxRetain") ||
            !find(library, driver.ctxSetCurrent, "cuCtxSetCurrent") ||
            !find(library, driver.memAlloc, "cuMemAlloc_v2") ||
            !find(library, driver.memFree, "cuMemFree_v2") ||

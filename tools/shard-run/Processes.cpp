@@ -59,9 +59,8 @@ static Expected<std::string> compileOnce(const RunOptions &options,
                          Twine(ranks) + " ranks: one process is one rank");
   std::string object = (directory + "/program.o").str();
   std::string artifact = (directory + "/program.so").str();
-  if (Error error = writeFile(object, [&](raw_ostream &out) {
-        out << compiled->object;
-      }))
+  if (Error error =
+          writeFile(object, [&](raw_ostream &out) { out << compiled->object; }))
     return std::move(error);
   if (Error error = linkSharedObject({object}, artifact))
     return withCode(ExitCode::IO, std::move(error));
@@ -85,8 +84,8 @@ static int describeEnd(int64_t rank, pid_t process, int status, bool isAsked) {
   if (isAsked)
     return 0;
   errs() << "shard-run: rank " << rank << " (process " << process
-           << ") was ended by signal " << number << " (" << strsignal(number)
-           << ")"
+         << ") was ended by signal " << number << " (" << strsignal(number)
+         << ")"
          << (number == SIGKILL
                  ? "; if nobody did that, memory may have run out: see the "
                    "kernel's log"
@@ -149,7 +148,8 @@ static int waitForAll(std::vector<Started> &ranks) {
   }
   if (sent != 0)
     return 128 + sent;
-  // A lost rank explains what the others say; else the lowest rank has the word.
+  // A lost rank explains what the others say; else the lowest rank has the
+  // word.
   int code = 0;
   for (const Started &started : ranks)
     if (started.code == static_cast<int>(ExitCode::RankLost))
@@ -190,8 +190,8 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   sigaction(SIGTERM, &action, nullptr);
 
   uint64_t random = sys::Process::GetRandomNumber();
-  std::string token = "shard-run-" + std::to_string(getpid()) + "-" +
-                      std::to_string(random);
+  std::string token =
+      "shard-run-" + std::to_string(getpid()) + "-" + std::to_string(random);
   errs().flush();
   outs().flush();
   std::vector<Started> ranks(options.processes);
@@ -199,8 +199,8 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   for (auto [rank, started] : enumerate(ranks)) {
     started.process = fork();
     if (started.process < 0) {
-      Error error = systemError("cannot start a process for rank " +
-                                Twine(rank));
+      Error error =
+          systemError("cannot start a process for rank " + Twine(rank));
       for (Started &other : ranks)
         if (other.process > 0)
           kill(other.process, SIGKILL);
@@ -292,10 +292,11 @@ Expected<JobMember> JobMember::join(const RunOptions &options) {
     return toolError(static_cast<ExitCode>(status), problem);
   member.job.reset(joined);
   if (!joined && !options.asksForProcesses.empty())
-    return toolError(ExitCode::Usage,
-                     "--transport=" + options.asksForProcesses +
-                         " goes between processes, but there is one: start one "
-                         "for each rank with --processes=N, torchrun, mpirun or "
-                         "srun");
+    return toolError(
+        ExitCode::Usage,
+        "--transport=" + options.asksForProcesses +
+            " goes between processes, but there is one: start one "
+            "for each rank with --processes=N, torchrun, mpirun or "
+            "srun");
   return std::move(member);
 }

@@ -10,9 +10,9 @@ namespace shardc {
 
 /// Starts `options.processes` processes of this tool, one for each rank, with
 /// its arguments `argv`; compiles the model for all of them before. Waits for
-/// them, says which of them were ended by a signal, and ends those that are left
-/// a while after one has failed. The code that the tool ends with, or an error
-/// before they are started.
+/// them, says which of them were ended by a signal, and ends those that are
+/// left a while after one has failed. The code that the tool ends with, or an
+/// error before they are started.
 llvm::Expected<int> runProcesses(const RunOptions &options, char **argv);
 
 /// The artifact that runProcesses has made for this process; empty if there is
@@ -20,7 +20,8 @@ llvm::Expected<int> runProcesses(const RunOptions &options, char **argv);
 std::string artifactOfProcesses();
 
 /// In a process of runProcesses, leaves it to the launcher to say what `error`,
-/// not a success, says, once for all that say the same. Sets the code to end with.
+/// not a success, says, once for all that say the same. Sets the code to end
+/// with.
 bool leaveToLauncher(ExitCode &code, llvm::Error &error);
 
 /// This process among those of its job; nothing if there is one process.

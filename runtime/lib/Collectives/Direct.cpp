@@ -7,9 +7,10 @@
 // work waits before the buffer changes. Of an exchange in two halves what
 // arrives goes into memory of its own, on a second stream, so that it does not
 // wait for the work between the halves, nor meets what that has in the
-// destination; the second half copies it from there. The host meets its peers as in
-// Exchange.cpp, but waits for no work. All that a device waits for was handed
-// to a device before: whatever the ranks do, devices cannot wait in a circle.
+// destination; the second half copies it from there. The host meets its peers
+// as in Exchange.cpp, but waits for no work. All that a device waits for was
+// handed to a device before: whatever the ranks do, devices cannot wait in a
+// circle.
 //
 // Reductions copy what they combine into memory of the combining rank, and
 // combine it there by the host's functions: the bits are the host's. Rows go

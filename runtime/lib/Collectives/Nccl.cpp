@@ -8,9 +8,9 @@
 //
 // Ranks of one process meet on the host before each call, so that a rank which
 // is about something else is named, and none waits for it in NCCL. Rows go
-// through host memory (Staged.cpp). An exchange in two halves packs what it sends
-// in the first. The second hands NCCL's part to a second stream, behind the first
-// half alone, so that it goes on beside the work in between.
+// through host memory (Staged.cpp). An exchange in two halves packs what it
+// sends in the first. The second hands NCCL's part to a second stream, behind
+// the first half alone, so that it goes on beside the work in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,8 +84,8 @@ static bool transferMessages(shardrt_context &ctx, int64_t site,
     }
     for (const Message &message : plan.receives)
       if (Result result = library.recv(
-              placeOf(message), static_cast<size_t>(message.bytes),
-              nccl::Uint8, static_cast<int>(message.peer), rank.all(), stream);
+              placeOf(message), static_cast<size_t>(message.bytes), nccl::Uint8,
+              static_cast<int>(message.peer), rank.all(), stream);
           result != nccl::success && result != nccl::inProgress)
         return result;
     return nccl::success;
@@ -102,12 +102,11 @@ static bool exchangeMessages(shardrt_context &ctx, int64_t site,
       arriving(ctx, site, plan.receiveBytes);
   if (!packed.get() || !arriving.get() ||
       !packSends(ctx, site, src, packed.get()) ||
-      !transferMessages(ctx, site, src, packed.get(),
-                        [&](const Message &message) {
-                          return message.offset >= 0
-                                     ? arriving.get() + message.offset
-                                     : dst + message.copies[0].dstOffset;
-                        }))
+      !transferMessages(
+          ctx, site, src, packed.get(), [&](const Message &message) {
+            return message.offset >= 0 ? arriving.get() + message.offset
+                                       : dst + message.copies[0].dstOffset;
+          }))
     return false;
   for (const Message &message : plan.receives)
     for (const BoxCopy &copy : message.copies)
@@ -166,16 +165,15 @@ struct NcclWay {
     if (mine.isEven) {
       nccl::CommHandle comm = rank.of(mine.group);
       done = rank.call(ctx, site, comm, [&] {
-        return rank.functions().allGather(
-            pending.src, room, static_cast<size_t>(plan.srcBytes), nccl::Uint8,
-            comm, device.stream());
+        return rank.functions().allGather(pending.src, room,
+                                          static_cast<size_t>(plan.srcBytes),
+                                          nccl::Uint8, comm, device.stream());
       });
     } else {
-      done = transferMessages(ctx, site, pending.src,
-                              static_cast<const std::byte *>(pending.packed),
-                              [&](const Message &message) {
-                                return room + message.besideOffset;
-                              });
+      done = transferMessages(
+          ctx, site, pending.src,
+          static_cast<const std::byte *>(pending.packed),
+          [&](const Message &message) { return room + message.besideOffset; });
     }
     if (!device.back(ctx.arrivedMark) ||
         !device.waitFor(device, ctx.arrivedMark))
@@ -186,10 +184,9 @@ struct NcclWay {
       for (BoxCopy copy : message.copies) {
         if (mine.isEven)
           break;
-        copy.srcOffset = message.offset < 0
-                             ? message.besideOffset
-                             : copy.srcOffset - message.offset +
-                                   message.besideOffset;
+        copy.srcOffset = message.offset < 0 ? message.besideOffset
+                                            : copy.srcOffset - message.offset +
+                                                  message.besideOffset;
         if (done && !device.copy(copy, room, dst))
           done = failOfDevice(ctx, site);
       }

@@ -1,8 +1,8 @@
 //===- Connect.cpp - The processes of a job become a group ----------------===//
 //
-// All tell one another through the store where they are and what they run; those
-// of one host open one another's memory. What one of them cannot do, none does:
-// they agree on it before they begin.
+// All tell one another through the store where they are and what they run;
+// those of one host open one another's memory. What one of them cannot do, none
+// does: they agree on it before they begin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,12 +184,10 @@ bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
   return why.empty();
 }
 
-std::unique_ptr<Group> shardrt::connectJob(Job &job, Wire wire,
-                                           const std::string &world,
-                                           const std::string &program,
-                                           GroupOptions options,
-                                           DescribeSite describe, int &status,
-                                           std::string &error) {
+std::unique_ptr<Group>
+shardrt::connectJob(Job &job, Wire wire, const std::string &world,
+                    const std::string &program, GroupOptions options,
+                    DescribeSite describe, int &status, std::string &error) {
   Connector connector(job, world);
   if (!connector.agreeOnProgram(program, status, error))
     return nullptr;
@@ -222,9 +220,9 @@ std::unique_ptr<Group> shardrt::connectJob(Job &job, Wire wire,
     carrier = connectTcp(job, world, error);
   if (!carrier)
     return nullptr;
-  auto group = std::make_unique<WireGroup>(launch.rank, launch.size,
-                                           std::move(carrier), options,
-                                           std::move(describe));
+  auto group =
+      std::make_unique<WireGroup>(launch.rank, launch.size, std::move(carrier),
+                                  options, std::move(describe));
   if (!job.store->meet("connected/" + world, job.timeoutMs, error))
     return nullptr;
   return group;

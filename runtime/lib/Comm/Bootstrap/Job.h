@@ -13,8 +13,8 @@ namespace shardrt {
 struct Job {
   Launch launch;
   std::unique_ptr<Store> store;
-  int64_t timeoutMs = 0; ///< for processes that are slow to come
-  int64_t worlds = 0;    ///< made so far: all processes make the same
+  int64_t timeoutMs = 0;     ///< for processes that are slow to come
+  int64_t worlds = 0;        ///< made so far: all processes make the same
   std::shared_ptr<void> mpi; ///< the MPI library, once it is open
 };
 

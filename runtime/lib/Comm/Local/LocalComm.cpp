@@ -251,8 +251,8 @@ void LocalGroup::reportGone(int64_t rank) {
   for (int64_t i = 0; i < numRanks; ++i) {
     int64_t site = board(i).awaitsSite.load();
     if (i != rank && board(i).awaitsSince.load() != 0 && site >= 0)
-      text += "\nrank " + std::to_string(i) + " waits in " +
-              describe(site, false);
+      text +=
+          "\nrank " + std::to_string(i) + " waits in " + describe(site, false);
   }
   fail({4, rank, text, -1, {}});
 }
@@ -403,9 +403,9 @@ bool LocalComm::mayUse(uint64_t stamp, const Ticket &ticket) const {
 }
 
 bool LocalComm::ready(const Ticket &ticket, int64_t peer) {
-  return mayUse(
-      group.board(peer).slots[ticket.slot].stamp.load(std::memory_order_acquire),
-      ticket);
+  return mayUse(group.board(peer).slots[ticket.slot].stamp.load(
+                    std::memory_order_acquire),
+                ticket);
 }
 
 bool LocalComm::open(const Ticket &ticket, int64_t peer,
@@ -525,7 +525,8 @@ bool LocalComm::leaveStep() {
   if (busySlots != 0 && !group.failed())
     fail(6, "left its step before it waited for an exchange that it had "
             "started; its last was " +
-                group.describe(mine.lastSite.load(std::memory_order_relaxed), true));
+                group.describe(mine.lastSite.load(std::memory_order_relaxed),
+                               true));
   mine.stepsLeft.fetch_add(1, std::memory_order_seq_cst);
   return !group.failed();
 }

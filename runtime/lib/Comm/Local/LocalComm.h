@@ -6,8 +6,8 @@
 // Nothing is staged where all share their memory: a post publishes the place of
 // a buffer, and readers copy out of it. Ranks that are processes see one
 // another's Segment; a buffer that lies elsewhere is copied there first. A rank
-// that has to wait spins shortly, then sleeps on a bell of its own, which others
-// ring; with more ranks than cores it yields instead of spinning.
+// that has to wait spins shortly, then sleeps on a bell of its own, which
+// others ring; with more ranks than cores it yields instead of spinning.
 //
 // A rank is in one of these states, and always leaves it: the rank it waits for
 // posts or closes, or the group fails. Proof that equal orders cannot hang: the
@@ -100,7 +100,8 @@ public:
     int64_t rank = 0; ///< of this process
     std::unique_ptr<Segment> boards;
     std::unique_ptr<Segment> mine;
-    std::vector<std::unique_ptr<Segment>> others; ///< by rank; NULL for this one
+    std::vector<std::unique_ptr<Segment>>
+        others; ///< by rank; NULL for this one
   };
   /// Ranks that are processes.
   LocalGroup(Shared shared, GroupOptions options, DescribeSite describe);

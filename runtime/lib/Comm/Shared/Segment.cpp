@@ -42,14 +42,13 @@ std::unique_ptr<Segment> Segment::create(int64_t bytes, std::string &error) {
   return segment;
 }
 
-std::unique_ptr<Segment> Segment::open(int64_t process, int file,
-                                       int64_t bytes, bool isWritable,
-                                       std::string &error) {
+std::unique_ptr<Segment> Segment::open(int64_t process, int file, int64_t bytes,
+                                       bool isWritable, std::string &error) {
   std::unique_ptr<Segment> segment(new Segment());
-  std::string path = "/proc/" + std::to_string(process) + "/fd/" +
-                     std::to_string(file);
-  segment->file = ::open(path.c_str(), (isWritable ? O_RDWR : O_RDONLY) |
-                                           O_CLOEXEC);
+  std::string path =
+      "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
+  segment->file =
+      ::open(path.c_str(), (isWritable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (segment->file < 0) {
     error = whyNot(path.c_str());
     return nullptr;
@@ -59,9 +58,8 @@ std::unique_ptr<Segment> Segment::open(int64_t process, int file,
     error = path + " is not the memory of this job";
     return nullptr;
   }
-  void *base =
-      mmap(nullptr, bytes, PROT_READ | (isWritable ? PROT_WRITE : 0),
-           MAP_SHARED | MAP_NORESERVE, segment->file, 0);
+  void *base = mmap(nullptr, bytes, PROT_READ | (isWritable ? PROT_WRITE : 0),
+                    MAP_SHARED | MAP_NORESERVE, segment->file, 0);
   if (base == MAP_FAILED) {
     error = whyNot("cannot map shared memory");
     return nullptr;

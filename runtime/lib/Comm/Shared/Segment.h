@@ -3,7 +3,8 @@
 // A file without a name, mapped by all who know where to find it: it goes when
 // the last of them ends, however it ends. Others of the same host open it by
 // the process and the descriptor of its maker. Who maps it can hold a place of
-// it: the system lets go of places when a process ends, so that others can tell.
+// it: the system lets go of places when a process ends, so that others can
+// tell.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_SHARED_SEGMENT_H
@@ -24,9 +25,8 @@ public:
   /// memory when they are written. NULL with a reason.
   static std::unique_ptr<Segment> create(int64_t bytes, std::string &error);
   /// That of another process (or of this one), made there, of `bytes` bytes.
-  static std::unique_ptr<Segment> open(int64_t process, int file,
-                                       int64_t bytes, bool isWritable,
-                                       std::string &error);
+  static std::unique_ptr<Segment> open(int64_t process, int file, int64_t bytes,
+                                       bool isWritable, std::string &error);
   ~Segment();
   Segment(const Segment &) = delete;
   Segment &operator=(const Segment &) = delete;

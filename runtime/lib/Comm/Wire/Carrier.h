@@ -55,14 +55,15 @@ public:
   virtual ~Carrier() = default;
   /// Begins to receive.
   virtual void start(Receiver &receiver) = 0;
-  /// Sends a frame. `pending` counts frames whose bodies are not taken yet; NULL:
-  /// the body is copied.
+  /// Sends a frame. `pending` counts frames whose bodies are not taken yet;
+  /// NULL: the body is copied.
   virtual void send(int64_t peer, const Frame &frame, const void *body,
                     std::atomic<int64_t> *pending) = 0;
   /// Called by a rank that waits: does what there is to do, and returns soon.
   /// False where another thread does it.
   virtual bool advance() = 0;
-  /// Copies the bodies that wait to be sent: their owner is about to leave them.
+  /// Copies the bodies that wait to be sent: their owner is about to leave
+  /// them.
   virtual void detach() = 0;
   /// Sends what there is to send, for `ms` milliseconds at most, and ends.
   virtual void stop(int64_t ms) = 0;

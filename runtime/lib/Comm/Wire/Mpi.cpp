@@ -91,11 +91,11 @@ bool MpiCarrier::begin(std::vector<void *> &requests, bool isSend,
   for (int64_t at = 0; at < bytes; at += pieceBytes) {
     int count = static_cast<int>(std::min(pieceBytes, bytes - at));
     void *request = nullptr;
-    int error = isSend ? library->send(data + at, count, static_cast<int>(peer),
-                                       tag + 1, &request)
-                       : library->receive(data + at, count,
-                                          static_cast<int>(peer), tag + 1,
-                                          &request);
+    int error = isSend
+                    ? library->send(data + at, count, static_cast<int>(peer),
+                                    tag + 1, &request)
+                    : library->receive(data + at, count, static_cast<int>(peer),
+                                       tag + 1, &request);
     if (error != 0)
       return false;
     requests.push_back(request);
@@ -152,8 +152,8 @@ bool MpiCarrier::takeHead() {
   Incoming &item = incoming.emplace_back();
   item.peer = peer;
   void *request = nullptr;
-  bool good = library->receive(&item.frame, sizeof(Frame), peer, tag,
-                               &request) == 0;
+  bool good =
+      library->receive(&item.frame, sizeof(Frame), peer, tag, &request) == 0;
   // It is here already.
   while (good && !done)
     good = library->test(&request, &done) == 0;
@@ -225,14 +225,14 @@ void MpiCarrier::stop(int64_t ms) {
 static std::string shimFile() {
   if (const char *given = std::getenv("SHARDRT_MPI_LIBRARY"))
     return given;
-  const char *kind =
-      std::getenv("OMPI_COMM_WORLD_RANK") ? "openmpi" : "mpich";
+  const char *kind = std::getenv("OMPI_COMM_WORLD_RANK") ? "openmpi" : "mpich";
   Dl_info info;
   std::string directory;
   if (dladdr(reinterpret_cast<void *>(&shardrt::connectMpi), &info) != 0) {
     directory = info.dli_fname;
     size_t slash = directory.rfind('/');
-    directory = slash == std::string::npos ? "" : directory.substr(0, slash + 1);
+    directory =
+        slash == std::string::npos ? "" : directory.substr(0, slash + 1);
   }
   return directory + "shardrt_mpi_" + kind + ".so";
 }

@@ -1,6 +1,7 @@
 /*===- MpiShim.h - What the runtime needs of an MPI library -------*- C -*-===*\
 |*
-|* MPI libraries differ in what their handles are, so that one binary cannot call
+|* MPI libraries differ in what their handles are, so that one binary cannot
+call
 |* several. This much of MPI is compiled once for each that is found when the
 |* project is built (lib/shardrt_mpi_openmpi.so, lib/shardrt_mpi_mpich.so), and
 |* opened when a program asks for it. All functions return 0, or an error whose

@@ -340,8 +340,8 @@ static int connectTo(const std::string &place, std::string &why) {
     why = "'" + place + "' is no address";
     return -1;
   }
-  address.sin_port = htons(
-      static_cast<uint16_t>(std::strtol(place.c_str() + colon + 1, nullptr, 10)));
+  address.sin_port = htons(static_cast<uint16_t>(
+      std::strtol(place.c_str() + colon + 1, nullptr, 10)));
   int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made >= 0 && connect(made, reinterpret_cast<sockaddr *>(&address),
                            sizeof(address)) == 0)
@@ -376,17 +376,19 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
   Sockets sockets;
   sockets.list.assign(launch.size, -1);
   std::string address = store.address(), text;
-  int port =
-      listenAnywhere(address == "127.0.0.1", sockets.listener, error);
+  int port = listenAnywhere(address == "127.0.0.1", sockets.listener, error);
   if (port == 0)
     return nullptr;
-  auto key = [&](const std::string &name) { return "tcp/" + world + "/" + name; };
+  auto key = [&](const std::string &name) {
+    return "tcp/" + world + "/" + name;
+  };
   Hello hello;
   hello.rank = launch.rank;
   if (launch.rank == 0) {
     int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    bool done = random >= 0 && read(random, &hello.secret,
-                                    sizeof(hello.secret)) == sizeof(hello.secret);
+    bool done =
+        random >= 0 && read(random, &hello.secret, sizeof(hello.secret)) ==
+                           sizeof(hello.secret);
     if (random >= 0)
       close(random);
     if (!done) {

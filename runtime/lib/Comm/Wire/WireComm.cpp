@@ -117,8 +117,8 @@ void WireGroup::deliver(int64_t peer, const Frame &frame,
     switch (frame.kind) {
     case Frame::Post: {
       Message &message = inbox[peer][frame.sequence];
-      message = {{frame.site, frame.count}, frame.offset, nowNs(),
-                 std::move(body)};
+      message = {
+          {frame.site, frame.count}, frame.offset, nowNs(), std::move(body)};
       if (posted >= frame.sequence)
         compare(peer, frame);
       changed.notify_all();
@@ -174,8 +174,8 @@ void WireGroup::disagree(const Call &call, int64_t peer,
                          const std::string &other) {
   std::string mine = tell(call), us = "rank " + std::to_string(me),
               them = "rank " + std::to_string(peer);
-  pendingMismatch = {6, me, us + ": " + mine + " meets " + other + " of " + them,
-                     peer,
+  pendingMismatch = {6, me,
+                     us + ": " + mine + " meets " + other + " of " + them, peer,
                      them + ": " + other + " meets " + mine + " of " + us};
 }
 
@@ -189,9 +189,9 @@ void WireGroup::compare(int64_t peer, const Frame &frame) {
       std::string end = "the end of the step", other = tell(theirs),
                   us = "rank " + std::to_string(me),
                   them = "rank " + std::to_string(peer);
-      pendingMismatch = {6, peer,
-                         them + ": " + other + " meets " + end + " of " + us,
-                         me, us + ": " + end + " meets " + other + " of " + them};
+      pendingMismatch = {
+          6, peer, them + ": " + other + " meets " + end + " of " + us, me,
+          us + ": " + end + " meets " + other + " of " + them};
     }
     return;
   }
@@ -456,8 +456,8 @@ void WireGroup::close(const Ticket &ticket, int64_t peer) {
 }
 
 bool WireGroup::finish(const Ticket &ticket, std::span<const int64_t>) {
-  bool done = wait(Readers, ticket,
-                   [&] { return unsent[ticket.slot].load() == 0; });
+  bool done =
+      wait(Readers, ticket, [&] { return unsent[ticket.slot].load() == 0; });
   if (!done)
     return false; // What is packed stays: it may still be on its way.
   packedBodies[ticket.slot].clear();

@@ -1,9 +1,10 @@
 //===- WireComm.h - Ranks that send one another messages --------*- C++ -*-===//
 //
-// A post sends to each reader what it reads, with a head that says what the post
-// is about; opening waits for the message. A rank that waits long asks the one
-// that it waits for, which answers by a failure if it is about something else,
-// or has left the step. A process that ends without a goodbye fails the others.
+// A post sends to each reader what it reads, with a head that says what the
+// post is about; opening waits for the message. A rank that waits long asks the
+// one that it waits for, which answers by a failure if it is about something
+// else, or has left the step. A process that ends without a goodbye fails the
+// others.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_WIRE_WIRECOMM_H
