@@ -5,7 +5,8 @@ Reads cmake/layers.txt and the #include lines (also .td includes) under
 include/shardc, lib, tools and runtime. Prints one line for each that crosses a
 layer, and exits with 1 if there is any. Names of their own stand for the headers that
 compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h and
-ElementType.h, `Emulated` for what emulated kernels call.
+ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
+are told of tensors.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ SHARED_WITH_RUNTIME = {
     "shardrt/EntryPoints.def": "EntryPoints",
     "shardrt/Sites.h": "EntryPoints",
     "shardrt/Emulated.h": "Emulated",
+    "shardrt/TensorMap.h": "TensorMap",
 }
 
 
