@@ -114,7 +114,7 @@ LEFT_OUT = set(
 
 
 # Gradients of values so large that a sine of them says nothing.
-NO_GRADIENT = {"lax.conv_unshared"}
+NO_GRADIENT = {"lax.conv_unshared", "scipy.linalg.expm"}
 
 
 def _eigh(m: Any) -> Any:
