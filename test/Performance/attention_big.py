@@ -132,7 +132,8 @@ def limited(command: list[str], seconds: float, memory: int) -> tuple[str, str]:
         text, errors = out.read(), err.read()
     if code == 0:
         return text, ""
-    lacks = any(word in errors for word in ("RESOURCE_EXHAUSTED", "bad_alloc", "Out of memory", "MemoryError", "Cannot allocate memory", "the limit is"))
+    # XLA's kernels say no more than that they failed where they get no memory.
+    lacks = any(word in errors for word in ("RESOURCE_EXHAUSTED", "YNNPACK operation failed", "bad_alloc", "Out of memory", "MemoryError", "Cannot allocate memory", "the limit is"))
     # The system ends a process that takes too much with signal 9.
     if lacks or code == -9:
         return "", "no memory"
