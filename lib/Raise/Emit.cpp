@@ -406,6 +406,15 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
     Value factor = e.spread(e.rowFactor(f.factor, op), dims);
     out = stablehlo::MulOp::create(e.builder, e.loc, type, out, factor);
   }
+  if (f.emptyIsZero) {
+    auto outType = typeOf(out);
+    Writer rows(*f.algebra, e.builder, e.loc, e.accumulator, rowType.getShape());
+    Value none = rows.write(f.algebra->number(0), e.accumulator);
+    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, op.getResult(2), none, stablehlo::ComparisonDirection::EQ);
+    auto zero = DenseElementsAttr::get(outType, e.builder.getFloatAttr(outType.getElementType(), 0));
+    Value zeros = stablehlo::ConstantOp::create(e.builder, e.loc, cast<ElementsAttr>(Attribute(zero)));
+    out = stablehlo::SelectOp::create(e.builder, e.loc, outType, e.spread({isEmpty, f.rows()}, dims), zeros, out);
+  }
   e.replace(f.output, out);
   return op;
 }
@@ -522,7 +531,14 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   // The cotangent over the sum of its row, and delta = Σ_e of it times out.
   rows.dout.value = e.convert(rows.dout.value, e.accumulator);
   Value sums = e.spread({made.getResult(2), rows.dims}, rows.dout.dims);
-  rows.dout.value = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(), rows.dout.value, sums);
+  Value quotient = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(), rows.dout.value, sums);
+  if (f.emptyIsZero) {
+    Writer whole(*f.algebra, e.builder, e.loc, e.accumulator, typeOf(sums).getShape());
+    Value zeros = whole.write(f.algebra->number(0), e.accumulator);
+    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, sums, zeros, stablehlo::ComparisonDirection::EQ);
+    quotient = stablehlo::SelectOp::create(e.builder, e.loc, sums.getType(), isEmpty, zeros, quotient);
+  }
+  rows.dout.value = quotient;
   auto placesIn = [&](ArrayRef<unsigned> dims, ArrayRef<unsigned> wanted) {
     return llvm::map_to_vector(wanted, [&](unsigned dim) { return int64_t(llvm::find(dims, dim) - dims.begin()); });
   };

@@ -172,6 +172,30 @@ PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operat
   return algebra.term(std::move(term));
 }
 
+/// True if `probability` is chosen, or zero, by a condition, and what is chosen has been divided.
+static bool isChosenLast(Value probability) {
+  while (Operation *op = probability.getDefiningOp()) {
+    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::ConvertOp>(op))
+      break;
+    probability = op->getOperand(0);
+  }
+  auto select = probability.getDefiningOp<stablehlo::SelectOp>();
+  return select && (isBefore(select.getOnTrue(), 8, llvm::IsaPred<stablehlo::DivOp>) || isBefore(select.getOnFalse(), 8, llvm::IsaPred<stablehlo::DivOp>));
+}
+
+/// True if all that the score of `f` masks with -inf is masked by the conditions in `weight` too.
+static bool masksAlike(const Forward &f, const Poly &weight) {
+  std::optional<TermId> mask = f.algebra->singleTerm(f.score);
+  const Term *select = mask ? &f.algebra->getTerm(*mask) : nullptr;
+  if (!select || select->kind != TermKind::Function || select->name != "stablehlo.select" || weight.size() != 1 ||
+      f.algebra->constantOf(select->arguments[2]) != -INFINITY)
+    return false;
+  const Poly &condition = f.algebra->get(select->arguments[0]);
+  return condition.size() == 1 && condition[0].coefficient == 1 && llvm::all_of(condition[0].factors, [&](auto &factor) {
+           return f.algebra->getTerm(factor.first).isBool && Algebra::powerOf(weight[0], factor.first) == 1;
+         });
+}
+
 /// One attempt with dims cut as `roles` says. Sets `retry` where another cut is
 /// needed first.
 static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side, bool open, const Numbering &numbering,
@@ -319,6 +343,7 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     weight.push_back(std::move(part));
   }
   f.weight = algebra.intern(weight);
+  f.emptyIsZero = isChosenLast(probability) && ((open && isCondition(algebra, f.weight)) || masksAlike(f, algebra.get(f.weight)));
   SmallVector<TermId> weightTerms;
   algebra.collectTerms(f.weight, weightTerms);
   for (TermId id : weightTerms)

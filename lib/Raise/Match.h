@@ -60,6 +60,8 @@ struct Forward {
   /// Nothing besides the band masks scores.
   bool isBandAll = false;
   bool isOpen = false;
+  /// A condition on probabilities, not on scores alone, keeps what has none: rows without a key are zero, not NaN.
+  bool emptyIsZero = false;
   Monomial factor;
   std::vector<RowOutput> rowOutputs;
   /// The contraction is one of a gradient with keys: there is no forward pass here, only its scores.

@@ -4,8 +4,8 @@
 // Shardy's text says how blocks are dealt out by an attribute beside the sharding: of arguments, results, and constraints, there also as JAX's frontend
 // attributes say it.
 // CHECK-LABEL: func.func @main(
-//  CHECK-SAME:   %[[X:.*]]: tensor<16x4xf32> {{.*}}spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag}, {}]>
-//  CHECK-SAME:   %[[Y:.*]]: tensor<16x4xf32>)
+//  CHECK-SAME:   %[[X:[^ ]*]]: tensor<16x4xf32> {{[^%]*}}spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag}, {}]>
+//  CHECK-SAME:   %[[Y:[^ ]*]]: tensor<16x4xf32>)
 //  CHECK-SAME:   -> (tensor<16x4xf32> {{.*}}spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag}, {}]>
 //   CHECK-NOT:   spmd.order
 //       CHECK:   spmd.constrain %[[Y]] <@mesh, [{"x" order zigzag}, {}]>
