@@ -22,7 +22,9 @@ using namespace shardc::memory;
 
 static int64_t bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? type.getNumElements() * elementBytes(type.getElementType()) : 0;
+  return type && type.hasStaticShape()
+             ? type.getNumElements() * elementBytes(type.getElementType())
+             : 0;
 }
 
 namespace {
@@ -30,8 +32,9 @@ namespace {
 class Emitter {
 public:
   Emitter(PlannedBlock &planned, const RowSpaces &rows, int64_t blockBytes)
-      : planned(planned), program(planned.program), rows(rows), blockBytes(blockBytes),
-        block(*planned.ops.front()->getBlock()), builder(&block, block.end()) {}
+      : planned(planned), program(planned.program), rows(rows),
+        blockBytes(blockBytes), block(*planned.ops.front()->getBlock()),
+        builder(&block, block.end()) {}
 
   LogicalResult run();
 
@@ -39,24 +42,31 @@ private:
   /// A loop that is being written: what it reads and makes.
   struct Loop {
     const PlanGroup *group;
-    int64_t space = -1, size = 0;          ///< rows in all
-    SmallVector<int64_t> rowInputs;        ///< values that are read block by block
+    int64_t space = -1, size = 0;   ///< rows in all
+    SmallVector<int64_t> rowInputs; ///< values that are read block by block
     SmallVector<int64_t> rowResults, sums; ///< values that are read behind it
-    llvm::DenseMap<int64_t, unsigned> reused; ///< row input to the row result in its place
+    llvm::DenseMap<int64_t, unsigned>
+        reused; ///< row input to the row result in its place
   };
   /// The values of one turn.
   struct Turn {
     SmallVector<Value> carriedRows, sums;
   };
 
-  Value irOf(int64_t value) const { return planned.values[program.values[value].base]; }
-  const RowForm &formOf(int64_t op) const { return *rows.lookup(planned.ops[program.ops[op].source]); }
+  Value irOf(int64_t value) const {
+    return planned.values[program.values[value].base];
+  }
+  const RowForm &formOf(int64_t op) const {
+    return *rows.lookup(planned.ops[program.ops[op].source]);
+  }
   Value now(int64_t value) const {
     auto found = current.find(value);
     return found == current.end() ? irOf(value) : found->second;
   }
   bool isReadElsewhere(int64_t value, const PlanGroup &group) const {
-    return llvm::any_of(users[value], [&](int64_t op) { return !llvm::is_contained(group.ops, op); });
+    return llvm::any_of(users[value], [&](int64_t op) {
+      return !llvm::is_contained(group.ops, op);
+    });
   }
 
   void emitOp(int64_t op);
@@ -84,7 +94,8 @@ private:
 
 /// The dim of the rows that a value has, which is the first that can be one.
 int64_t Emitter::rowDimOf(int64_t value) const {
-  for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(irOf(value).getType()).getShape()))
+  for (auto [dim, size] : llvm::enumerate(
+           cast<RankedTensorType>(irOf(value).getType()).getShape()))
     if (size != 1)
       return dim;
   return 0;
@@ -92,13 +103,16 @@ int64_t Emitter::rowDimOf(int64_t value) const {
 
 Value Emitter::scalar(int64_t number) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
-  return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, number))));
+  return stablehlo::ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, number))));
 }
 
 SmallVector<Value> Emitter::starts(Value value, int64_t dim, Value first) {
   SmallVector<Value> indices;
   Value zero;
-  for (int64_t d = 0, rank = cast<RankedTensorType>(value.getType()).getRank(); d < rank; ++d) {
+  for (int64_t d = 0, rank = cast<RankedTensorType>(value.getType()).getRank();
+       d < rank; ++d) {
     if (d != dim && !zero)
       zero = scalar(0);
     indices.push_back(d == dim ? first : zero);
@@ -113,36 +127,45 @@ Value Emitter::zeros(Type type, Location loc) {
   if (auto complex = dyn_cast<ComplexType>(tensor.getElementType())) {
     auto part = cast<FloatType>(complex.getElementType());
     APFloat none = APFloat::getZero(part.getFloatSemantics());
-    zero = DenseElementsAttr::get(scalarType, std::complex<APFloat>(none, none));
+    zero =
+        DenseElementsAttr::get(scalarType, std::complex<APFloat>(none, none));
   } else {
-    zero = DenseElementsAttr::get(scalarType, builder.getZeroAttr(tensor.getElementType()));
+    zero = DenseElementsAttr::get(scalarType,
+                                  builder.getZeroAttr(tensor.getElementType()));
   }
-  Value one = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(zero));
+  Value one =
+      stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(zero));
   return tensor.getRank() == 0
              ? one
-             : stablehlo::BroadcastInDimOp::create(builder, loc, tensor, one, builder.getDenseI64ArrayAttr({}));
+             : stablehlo::BroadcastInDimOp::create(
+                   builder, loc, tensor, one, builder.getDenseI64ArrayAttr({}));
 }
 
 void Emitter::emitOp(int64_t number) {
   const PlanOp &op = program.ops[number];
   Operation *source = planned.ops[op.source];
   IRMapping mapping;
-  // The same op on the same operands would be taken for the one that it repeats.
+  // The same op on the same operands would be taken for the one that it
+  // repeats.
   SmallVector<Value> held;
   SmallVector<Value> bases;
   for (const PlanUse &use : op.operands) {
     Value base = irOf(use.value), value = now(use.value);
     mapping.map(base, value);
     int64_t producer = program.values[use.value].producer;
-    if (op.turn > 1 && isa<RankedTensorType>(value.getType()) && bytesOf(value) > 64 &&
-        (producer < 0 || program.ops[producer].turn != op.turn) && !llvm::is_contained(bases, base)) {
+    if (op.turn > 1 && isa<RankedTensorType>(value.getType()) &&
+        bytesOf(value) > 64 &&
+        (producer < 0 || program.ops[producer].turn != op.turn) &&
+        !llvm::is_contained(bases, base)) {
       held.push_back(value);
       bases.push_back(base);
     }
   }
   if (!held.empty()) {
-    SmallVector<Type> types = llvm::map_to_vector(held, [](Value value) { return value.getType(); });
-    auto barrier = stablehlo::OptimizationBarrierOp::create(builder, source->getLoc(), types, held);
+    SmallVector<Type> types =
+        llvm::map_to_vector(held, [](Value value) { return value.getType(); });
+    auto barrier = stablehlo::OptimizationBarrierOp::create(
+        builder, source->getLoc(), types, held);
     barrier->setAttr("spmd.again", builder.getI64IntegerAttr(++barriers));
     for (auto [base, value] : llvm::zip_equal(bases, barrier->getResults()))
       mapping.map(base, value);
@@ -152,21 +175,27 @@ void Emitter::emitOp(int64_t number) {
     current[value] = result;
 }
 
-LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first, int64_t count) {
+LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
+                                int64_t count) {
   llvm::DenseMap<int64_t, Value> blocks;
   for (int64_t input : loop.rowInputs) {
     auto reused = loop.reused.find(input);
-    Value whole = reused == loop.reused.end() ? now(input) : turn.carriedRows[reused->second];
+    Value whole = reused == loop.reused.end()
+                      ? now(input)
+                      : turn.carriedRows[reused->second];
     int64_t dim = rowDimOf(input);
     auto type = cast<RankedTensorType>(whole.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[dim] = count;
-    blocks[input] = stablehlo::DynamicSliceOp::create(builder, whole.getLoc(), type.clone(shape), whole,
-                                                      starts(whole, dim, first), builder.getDenseI64ArrayAttr(shape));
+    blocks[input] = stablehlo::DynamicSliceOp::create(
+        builder, whole.getLoc(), type.clone(shape), whole,
+        starts(whole, dim, first), builder.getDenseI64ArrayAttr(shape));
   }
   auto offset = [&]() -> OpFoldResult {
     Value number = tensor::ExtractOp::create(builder, loc, first, ValueRange());
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number).getResult();
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      number)
+        .getResult();
   };
   for (int64_t number : loop.group->ops) {
     const PlanOp &op = program.ops[number];
@@ -177,13 +206,17 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first, int64_t cou
       int64_t value = op.operands[i].value;
       auto known = blocks.find(value);
       bool byRows = form.operandDims[i] >= 0;
-      operands.push_back(byRows && known != blocks.end() ? known->second : now(value));
+      operands.push_back(byRows && known != blocks.end() ? known->second
+                                                         : now(value));
     }
     if (form.accumulator >= 0)
-      operands[form.accumulator] = turn.sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
-    FailureOr<SmallVector<Value>> results = buildOnRows(builder, source, form, operands, count, offset);
+      operands[form.accumulator] =
+          turn.sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
+    FailureOr<SmallVector<Value>> results =
+        buildOnRows(builder, source, form, operands, count, offset);
     if (failed(results))
-      return source->emitOpError("has no form on a block of rows, which the plan of memory counts on");
+      return source->emitOpError(
+          "has no form on a block of rows, which the plan of memory counts on");
     for (auto [i, value] : llvm::enumerate(op.results)) {
       if (form.resultDims[i] >= 0) {
         blocks[value] = (*results)[i];
@@ -192,13 +225,16 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first, int64_t cou
       Value &sum = turn.sums[llvm::find(loop.sums, value) - loop.sums.begin()];
       sum = form.accumulator >= 0
                 ? (*results)[i]
-                : stablehlo::AddOp::create(builder, source->getLoc(), sum.getType(), sum, (*results)[i]).getResult();
+                : stablehlo::AddOp::create(builder, source->getLoc(),
+                                           sum.getType(), sum, (*results)[i])
+                      .getResult();
     }
   }
   for (auto [i, value] : llvm::enumerate(loop.rowResults)) {
     Value &whole = turn.carriedRows[i];
-    whole = stablehlo::DynamicUpdateSliceOp::create(builder, whole.getLoc(), whole.getType(), whole, blocks[value],
-                                                    starts(whole, rowDimOf(value), first));
+    whole = stablehlo::DynamicUpdateSliceOp::create(
+        builder, whole.getLoc(), whole.getType(), whole, blocks[value],
+        starts(whole, rowDimOf(value), first));
   }
   return success();
 }
@@ -214,9 +250,11 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
     Operation *source = planned.ops[op.source];
     loop.size = form.rows;
     for (size_t i = 0; i < source->getNumOperands(); ++i) {
-      int64_t value = op.operands[i].value, producer = program.values[value].producer;
+      int64_t value = op.operands[i].value,
+              producer = program.values[value].producer;
       bool isOwn = producer >= 0 && llvm::is_contained(group.ops, producer);
-      if (form.operandDims[i] >= 0 && !isOwn && !llvm::is_contained(loop.rowInputs, value))
+      if (form.operandDims[i] >= 0 && !isOwn &&
+          !llvm::is_contained(loop.rowInputs, value))
         loop.rowInputs.push_back(value);
     }
     for (auto [i, value] : llvm::enumerate(op.results)) {
@@ -229,7 +267,8 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         loop.rowResults.push_back(value);
     }
   }
-  int64_t count = std::clamp<int64_t>(int64_t(double(blockBytes) / std::max(bytesPerRow, 1.0)), 1, loop.size);
+  int64_t count = std::clamp<int64_t>(
+      int64_t(double(blockBytes) / std::max(bytesPerRow, 1.0)), 1, loop.size);
   if (count > 256)
     count -= count % 64;
   // A plan of rows is for one block.
@@ -240,20 +279,27 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
     return success();
   }
 
-  // Rows that are read here for the last time make room for those that are made.
+  // Rows that are read here for the last time make room for those that are
+  // made.
   llvm::SmallDenseSet<unsigned> taken;
   for (int64_t input : loop.rowInputs) {
     int64_t producer = program.values[input].producer;
-    if (producer < 0 || lastPlace[input] != static_cast<int64_t>(place) || program.ops[producer].space != group.space ||
-        !program.values[input].hasRows || !isa_and_nonnull<stablehlo::WhileOp, stablehlo::DynamicUpdateSliceOp>(now(input).getDefiningOp()))
+    if (producer < 0 || lastPlace[input] != static_cast<int64_t>(place) ||
+        program.ops[producer].space != group.space ||
+        !program.values[input].hasRows ||
+        !isa_and_nonnull<stablehlo::WhileOp, stablehlo::DynamicUpdateSliceOp>(
+            now(input).getDefiningOp()))
       continue;
     bool byRows = llvm::all_of(group.ops, [&](int64_t op) {
-      return llvm::all_of(program.ops[op].operands, [&](const PlanUse &use) { return use.value != input || use.byRows; });
+      return llvm::all_of(program.ops[op].operands, [&](const PlanUse &use) {
+        return use.value != input || use.byRows;
+      });
     });
     if (!byRows)
       continue;
     for (auto [i, value] : llvm::enumerate(loop.rowResults))
-      if (irOf(value).getType() == irOf(input).getType() && !taken.contains(i)) {
+      if (irOf(value).getType() == irOf(input).getType() &&
+          !taken.contains(i)) {
         loop.reused[input] = i;
         taken.insert(i);
         break;
@@ -265,7 +311,8 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
   Turn turn;
   for (auto [i, value] : llvm::enumerate(loop.rowResults)) {
     auto type = cast<RankedTensorType>(irOf(value).getType());
-    turn.carriedRows.push_back(tensor::EmptyOp::create(builder, irOf(value).getLoc(), type.getShape(), type.getElementType()));
+    turn.carriedRows.push_back(tensor::EmptyOp::create(
+        builder, irOf(value).getLoc(), type.getShape(), type.getElementType()));
   }
   for (auto [input, result] : loop.reused) {
     turn.carriedRows[result].getDefiningOp()->erase();
@@ -274,48 +321,59 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
   for (int64_t value : loop.sums) {
     int64_t number = program.values[value].producer;
     const RowForm &form = formOf(number);
-    turn.sums.push_back(form.accumulator >= 0 ? now(program.ops[number].operands[form.accumulator].value)
-                                              : zeros(irOf(value).getType(), irOf(value).getLoc()));
+    turn.sums.push_back(
+        form.accumulator >= 0
+            ? now(program.ops[number].operands[form.accumulator].value)
+            : zeros(irOf(value).getType(), irOf(value).getLoc()));
   }
 
   SmallVector<Value> carried{scalar(0)};
   llvm::append_range(carried, turn.carriedRows);
   llvm::append_range(carried, turn.sums);
-  SmallVector<Type> types = llvm::map_to_vector(carried, [](Value value) { return value.getType(); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(carried, [](Value value) { return value.getType(); });
   SmallVector<Location> locs(carried.size(), loc);
   auto repeat = stablehlo::WhileOp::create(builder, loc, types, carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *condition = builder.createBlock(&repeat.getCond(), {}, types, locs);
     Value bound = scalar(turns);
-    Value goesOn = stablehlo::CompareOp::create(builder, loc, condition->getArgument(0), bound,
-                                                stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
+    Value goesOn = stablehlo::CompareOp::create(
+        builder, loc, condition->getArgument(0), bound,
+        stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
     stablehlo::ReturnOp::create(builder, loc, goesOn);
     Block *body = builder.createBlock(&repeat.getBody(), {}, types, locs);
     ValueRange arguments = body->getArguments();
     Turn inside;
-    inside.carriedRows.assign(arguments.begin() + 1, arguments.begin() + 1 + turn.carriedRows.size());
-    inside.sums.assign(arguments.begin() + 1 + turn.carriedRows.size(), arguments.end());
+    inside.carriedRows.assign(arguments.begin() + 1,
+                              arguments.begin() + 1 + turn.carriedRows.size());
+    inside.sums.assign(arguments.begin() + 1 + turn.carriedRows.size(),
+                       arguments.end());
     Value size = scalar(count);
-    Value first = stablehlo::MulOp::create(builder, loc, types[0], arguments[0], size);
+    Value first =
+        stablehlo::MulOp::create(builder, loc, types[0], arguments[0], size);
     if (failed(emitTurn(loop, inside, first, count)))
       return failure();
     Value one = scalar(1);
-    SmallVector<Value> next{stablehlo::AddOp::create(builder, loc, types[0], arguments[0], one)};
+    SmallVector<Value> next{
+        stablehlo::AddOp::create(builder, loc, types[0], arguments[0], one)};
     llvm::append_range(next, inside.carriedRows);
     llvm::append_range(next, inside.sums);
     stablehlo::ReturnOp::create(builder, loc, next);
   }
-  repeat->setAttr("spmd.blocks", builder.getDenseI64ArrayAttr({turns + (rest != 0), count, loop.size}));
+  repeat->setAttr("spmd.blocks", builder.getDenseI64ArrayAttr(
+                                     {turns + (rest != 0), count, loop.size}));
   ValueRange results = repeat->getResults().drop_front();
-  turn.carriedRows.assign(results.begin(), results.begin() + turn.carriedRows.size());
+  turn.carriedRows.assign(results.begin(),
+                          results.begin() + turn.carriedRows.size());
   turn.sums.assign(results.begin() + turn.carriedRows.size(), results.end());
   if (rest != 0) {
     Value first = scalar(turns * count);
     if (failed(emitTurn(loop, turn, first, rest)))
       return failure();
   }
-  for (auto [value, result] : llvm::zip_equal(loop.rowResults, turn.carriedRows))
+  for (auto [value, result] :
+       llvm::zip_equal(loop.rowResults, turn.carriedRows))
     current[value] = result;
   for (auto [value, result] : llvm::zip_equal(loop.sums, turn.sums))
     current[value] = result;
@@ -351,6 +409,7 @@ LogicalResult Emitter::run() {
   return success();
 }
 
-LogicalResult memory::emitPlan(PlannedBlock &planned, const RowSpaces &rows, int64_t blockBytes) {
+LogicalResult memory::emitPlan(PlannedBlock &planned, const RowSpaces &rows,
+                               int64_t blockBytes) {
   return Emitter(planned, rows, blockBytes).run();
 }

@@ -7,18 +7,19 @@
 
 namespace shardc::memory {
 
-/// A program, and the IR that it was read off: ops and values of the plan that are
-/// no repetitions have the same numbers as these.
+/// A program, and the IR that it was read off: ops and values of the plan that
+/// are no repetitions have the same numbers as these.
 struct PlannedBlock {
   Program program;
   std::vector<mlir::Operation *> ops; ///< by op
   std::vector<mlir::Value> values;    ///< by value
 };
 
-/// Writes the plan down in place of the block's ops. Loops work on blocks of rows
-/// that take about `blockBytes`. Failure where an op has no form on rows after all:
-/// a mistake of ours, with a diagnostic on it.
-mlir::LogicalResult emitPlan(PlannedBlock &planned, const RowSpaces &rows, int64_t blockBytes);
+/// Writes the plan down in place of the block's ops. Loops work on blocks of
+/// rows that take about `blockBytes`. Failure where an op has no form on rows
+/// after all: a mistake of ours, with a diagnostic on it.
+mlir::LogicalResult emitPlan(PlannedBlock &planned, const RowSpaces &rows,
+                             int64_t blockBytes);
 
 } // namespace shardc::memory
 

@@ -28,7 +28,8 @@ namespace {
 /// Reads a function's block into a program.
 class Reader {
 public:
-  Reader(func::FuncOp function, const RowSpaces *rows) : block(function.front()), rows(rows) {
+  Reader(func::FuncOp function, const RowSpaces *rows)
+      : block(function.front()), rows(rows) {
     for (MeshOp op : function->getParentOfType<ModuleOp>().getOps<MeshOp>())
       mesh = op.getMesh();
   }
@@ -66,17 +67,21 @@ int64_t Reader::bytesOf(Value value) const {
       elements = *llvm::max_element(*byRank);
   }
   int64_t bytes;
-  return llvm::MulOverflow(elements, elementBytes(type.getElementType()), bytes) ? INT64_MAX / 4 : bytes;
+  return llvm::MulOverflow(elements, elementBytes(type.getElementType()), bytes)
+             ? INT64_MAX / 4
+             : bytes;
 }
 
-/// True if the result never lies in memory: its only reader computes it on the way.
+/// True if the result never lies in memory: its only reader computes it on the
+/// way.
 bool Reader::isFused(Operation *op) const {
   if (op->getNumResults() != 1 || !op->getResult(0).hasOneUse() ||
       !op->hasTrait<shardc::stablehlo::ElementwiseTrait>())
     return false;
   Operation *user = *op->getResult(0).user_begin();
   return user->getBlock() == op->getBlock() &&
-         (user->hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ReduceOp>(user));
+         (user->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+          isa<stablehlo::ReduceOp>(user));
 }
 
 double Reader::costOf(Operation *op) const {
@@ -88,20 +93,27 @@ double Reader::costOf(Operation *op) const {
   for (Value result : op->getResults()) {
     bytes += double(bytesOf(result));
     if (auto type = dyn_cast<RankedTensorType>(result.getType()))
-      elements += double(bytesOf(result)) / double(std::max<int64_t>(elementBytes(type.getElementType()), 1));
+      elements +=
+          double(bytesOf(result)) /
+          double(std::max<int64_t>(elementBytes(type.getElementType()), 1));
   }
   auto elementsOf = [&](Value value) {
-    return double(bytesOf(value)) / double(elementBytes(getElementTypeOrSelf(value.getType())));
+    return double(bytesOf(value)) /
+           double(elementBytes(getElementTypeOrSelf(value.getType())));
   };
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
     double depth = 1;
-    for (int64_t dim : dot.getDotDimensionNumbers().getLhsContractingDimensions())
-      depth *= double(std::max<int64_t>(cast<RankedTensorType>(dot.getLhs().getType()).getDimSize(dim), 1));
+    for (int64_t dim :
+         dot.getDotDimensionNumbers().getLhsContractingDimensions())
+      depth *= double(std::max<int64_t>(
+          cast<RankedTensorType>(dot.getLhs().getType()).getDimSize(dim), 1));
     cost = 2 * elements * depth;
   } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
     auto features = cast<RankedTensorType>(convolution.getRhs().getType())
-                        .getDimSize(convolution.getDimensionNumbers().getKernelOutputFeatureDimension());
-    cost = 2 * elements * elementsOf(convolution.getRhs()) / double(std::max<int64_t>(features, 1));
+                        .getDimSize(convolution.getDimensionNumbers()
+                                        .getKernelOutputFeatureDimension());
+    cost = 2 * elements * elementsOf(convolution.getRhs()) /
+           double(std::max<int64_t>(features, 1));
   } else {
     cost = elements;
   }
@@ -112,20 +124,22 @@ double Reader::costOf(Operation *op) const {
 Repeat Reader::repeatOf(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
     return Repeat::Never;
-  if (isa<RowPlanOp, GatherRowsOp, ScatterRowsOp, AllGatherOp, HaloExchangeOp, RebalanceOp, AllToAllOp, AllReduceOp,
-          ReduceScatterOp>(op))
+  if (isa<RowPlanOp, GatherRowsOp, ScatterRowsOp, AllGatherOp, HaloExchangeOp,
+          RebalanceOp, AllToAllOp, AllReduceOp, ReduceScatterOp>(op))
     return Repeat::Communicates;
   if (isa<CommunicationOpInterface>(op))
     return Repeat::Never;
-  if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp, stablehlo::CustomCallOp, stablehlo::CompositeOp,
-          stablehlo::RngOp, stablehlo::RngBitGeneratorOp, stablehlo::OptimizationBarrierOp>(op))
+  if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp,
+          stablehlo::CustomCallOp, stablehlo::CompositeOp, stablehlo::RngOp,
+          stablehlo::RngBitGeneratorOp, stablehlo::OptimizationBarrierOp>(op))
     return Repeat::Never;
   if (isa<SpmdDialect>(op->getDialect()) && !isa<LookupOp, DilateOp>(op))
     return Repeat::Never;
   return Repeat::Freely;
 }
 
-/// The block's ops; what is computed on the way to its only reader right before it.
+/// The block's ops; what is computed on the way to its only reader right before
+/// it.
 SmallVector<Operation *> Reader::sortedOps() {
   SmallVector<Operation *> sorted;
   llvm::DenseMap<Operation *, SmallVector<Operation *>> waiting;
@@ -164,33 +178,45 @@ void Reader::add(Operation *op) {
   info.repeat = repeatOf(op);
   info.cost = costOf(op);
   info.space = form ? form->space : -1;
-  info.isFree = form ? isa<stablehlo::BroadcastInDimOp, stablehlo::IotaOp, RowPlanOp>(op) : false;
+  info.isFree =
+      form ? isa<stablehlo::BroadcastInDimOp, stablehlo::IotaOp, RowPlanOp>(op)
+           : false;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    info.operands.push_back({numberOf(operand), form && form->operandDims[i] >= 0});
+    info.operands.push_back(
+        {numberOf(operand), form && form->operandDims[i] >= 0});
   SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
   for (Value value : captured)
     info.operands.push_back({numberOf(value), false});
   // Views keep what they show.
-  bool isView = isa<stablehlo::ReshapeOp, stablehlo::OptimizationBarrierOp, tensor::CastOp, tensor::CollapseShapeOp,
-                    tensor::ExpandShapeOp>(op) && !form;
-  for (size_t i = 0, count = op->getNumOperands(); i < count && !op->hasTrait<OpTrait::IsTerminator>(); ++i)
+  bool isView =
+      isa<stablehlo::ReshapeOp, stablehlo::OptimizationBarrierOp,
+          tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) &&
+      !form;
+  for (size_t i = 0, count = op->getNumOperands();
+       i < count && !op->hasTrait<OpTrait::IsTerminator>(); ++i)
     if (Operation *maker = op->getOperand(i).getDefiningOp();
         maker && !(rows && rows->lookup(maker)) &&
-        isa<stablehlo::ReshapeOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(maker))
+        isa<stablehlo::ReshapeOp, tensor::CastOp, tensor::CollapseShapeOp,
+            tensor::ExpandShapeOp>(maker))
       info.operands.push_back({numberOf(maker->getOperand(0)), false});
   if (!isMemoryEffectFree(op) && lastEffect >= 0)
     info.operands.push_back({lastEffect, false});
-  bool isReturned = llvm::any_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-  bool isLight = isView || isReturned || isa<stablehlo::ConstantOp, tensor::EmptyOp>(op) ||
-                 (isa<stablehlo::BroadcastInDimOp, stablehlo::IotaOp>(op) && !form) || (isFused(op) && !form);
+  bool isReturned = llvm::any_of(op->getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>();
+  });
+  bool isLight =
+      isView || isReturned || isa<stablehlo::ConstantOp, tensor::EmptyOp>(op) ||
+      (isa<stablehlo::BroadcastInDimOp, stablehlo::IotaOp>(op) && !form) ||
+      (isFused(op) && !form);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     int64_t value = numberOf(result);
     program.values[value].hasRows = form && form->resultDims[i] >= 0;
     program.values[value].bytes = isLight ? 0 : bytesOf(result);
     info.results.push_back(value);
   }
-  if (!isMemoryEffectFree(op) && op->getNumResults() == 0 && !op->hasTrait<OpTrait::IsTerminator>())
+  if (!isMemoryEffectFree(op) && op->getNumResults() == 0 &&
+      !op->hasTrait<OpTrait::IsTerminator>())
     info.repeat = Repeat::Never;
   if (!isMemoryEffectFree(op) && op->getNumResults() > 0)
     lastEffect = info.results.front();
@@ -208,7 +234,8 @@ PlannedBlock Reader::read() {
 }
 
 /// What is held where memory is fullest, the largest first.
-static std::string nameLargest(const PlannedBlock &planned, const Planner &planner) {
+static std::string nameLargest(const PlannedBlock &planned,
+                               const Planner &planner) {
   std::vector<int64_t> bytes = planner.bytesByPlace();
   if (bytes.empty())
     return {};
@@ -220,8 +247,9 @@ static std::string nameLargest(const PlannedBlock &planned, const Planner &plann
   for (int64_t value : live) {
     const PlanValue &info = planned.program.values[value];
     Value ir = planned.values[info.base];
-    os << (text.empty() ? "" : "; ") << info.bytes << " bytes of '" << ir.getDefiningOp()->getName() << "' "
-       << ir.getType() << " at " << userLocation(ir.getLoc());
+    os << (text.empty() ? "" : "; ") << info.bytes << " bytes of '"
+       << ir.getDefiningOp()->getName() << "' " << ir.getType() << " at "
+       << userLocation(ir.getLoc());
   }
   return text;
 }
@@ -232,7 +260,8 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (limit <= 0 || function.isExternal() || !function.getBody().hasOneBlock())
+    if (limit <= 0 || function.isExternal() ||
+        !function.getBody().hasOneBlock())
       return markAllAnalysesPreserved();
     RowSpaces rows(function.front());
     PlannedBlock planned = Reader(function, blocks ? &rows : nullptr).read();
@@ -254,14 +283,19 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
     plan.set("peak_after", builder.getI64IntegerAttr(summary.peakAfter));
     plan.set("repeated", builder.getI64IntegerAttr(summary.repeated));
     plan.set("loops", builder.getI64IntegerAttr(summary.loops));
-    plan.set("added_percent", builder.getI64IntegerAttr(int64_t(100 * summary.addedCost / std::max(summary.cost, 1.0))));
+    plan.set("added_percent",
+             builder.getI64IntegerAttr(int64_t(100 * summary.addedCost /
+                                               std::max(summary.cost, 1.0))));
     if (!fits)
-      plan.set("largest", builder.getStringAttr(nameLargest(*chosen, *planner)));
-    function->setAttr("spmd.memory_plan", plan.getDictionary(function.getContext()));
+      plan.set("largest",
+               builder.getStringAttr(nameLargest(*chosen, *planner)));
+    function->setAttr("spmd.memory_plan",
+                      plan.getDictionary(function.getContext()));
     if (summary.loops == 0 && summary.repeated == 0)
       return;
     if (!chosen->program.isOrdered()) {
-      function.emitError("the plan of memory reads values before they are made: a mistake of the compiler; a larger limit "
+      function.emitError("the plan of memory reads values before they are "
+                         "made: a mistake of the compiler; a larger limit "
                          "may avoid it");
       return signalPassFailure();
     }

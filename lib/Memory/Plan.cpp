@@ -14,7 +14,8 @@ using namespace shardc::memory;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Operations that a byte is worth at most. A program has fewer for each of its bytes.
+/// Operations that a byte is worth at most. A program has fewer for each of its
+/// bytes.
 static constexpr double kHighestPrice = 1 << 20;
 
 //===----------------------------------------------------------------------===//
@@ -76,7 +77,8 @@ void Program::formGroups() {
       // In one turn of a loop only rows of this turn are there.
       bool fits = llvm::all_of(op.operands, [&](const PlanUse &use) {
         int64_t producer = values[use.value].producer;
-        return producer < 0 || groupOf[producer] != group || (use.byRows && values[use.value].hasRows);
+        return producer < 0 || groupOf[producer] != group ||
+               (use.byRows && values[use.value].hasRows);
       });
       work.clear();
       for (int64_t other : needed)
@@ -154,15 +156,18 @@ void Planner::refresh() {
 
 bool Planner::isInternal(int64_t value) const {
   int64_t producer = program.values[value].producer;
-  return producer >= 0 && program.groups[groupOf[producer]].isLoop && spans[value].last == spans[value].first;
+  return producer >= 0 && program.groups[groupOf[producer]].isLoop &&
+         spans[value].last == spans[value].first;
 }
 
 std::vector<int64_t> Planner::bytesByPlace() const {
   std::vector<int64_t> change(program.order.size() + 1, 0);
-  // By place: what a loop reads by rows for the last time, and what it makes by rows.
+  // By place: what a loop reads by rows for the last time, and what it makes by
+  // rows.
   llvm::DenseMap<int64_t, std::vector<int64_t>> dying, born;
   for (auto [number, value] : llvm::enumerate(program.values)) {
-    if (value.bytes == 0 || value.producer < 0 || groupOf[value.producer] < 0 || isInternal(number))
+    if (value.bytes == 0 || value.producer < 0 || groupOf[value.producer] < 0 ||
+        isInternal(number))
       continue;
     const Span &span = spans[number];
     change[span.first] += value.bytes;
@@ -173,10 +178,14 @@ std::vector<int64_t> Planner::bytesByPlace() const {
       born[span.first].push_back(value.bytes);
     const PlanGroup &last = program.groups[program.order[span.last]];
     int64_t space = program.ops[value.producer].space;
-    if (last.isLoop && last.space == space && llvm::all_of(users[number], [&](int64_t op) {
-          return placeOf[groupOf[op]] != span.last || llvm::all_of(program.ops[op].operands, [&](const PlanUse &use) {
-                   return use.value != static_cast<int64_t>(number) || use.byRows;
-                 });
+    if (last.isLoop && last.space == space &&
+        llvm::all_of(users[number], [&](int64_t op) {
+          return placeOf[groupOf[op]] != span.last ||
+                 llvm::all_of(
+                     program.ops[op].operands, [&](const PlanUse &use) {
+                       return use.value != static_cast<int64_t>(number) ||
+                              use.byRows;
+                     });
         }))
       dying[span.last].push_back(value.bytes);
   }
@@ -194,7 +203,8 @@ std::vector<int64_t> Planner::bytesByPlace() const {
     if (ends == dying.end() || begins == born.end())
       continue;
     for (int64_t size : ends->second)
-      if (auto match = llvm::find(begins->second, size); match != begins->second.end()) {
+      if (auto match = llvm::find(begins->second, size);
+          match != begins->second.end()) {
         bytes[place] -= size;
         begins->second.erase(match);
       }
@@ -205,10 +215,13 @@ std::vector<int64_t> Planner::bytesByPlace() const {
 std::vector<int64_t> Planner::liveAt(int64_t place) const {
   std::vector<int64_t> live;
   for (auto [number, value] : llvm::enumerate(program.values))
-    if (value.bytes > 0 && value.producer >= 0 && groupOf[value.producer] >= 0 && spans[number].first <= place &&
+    if (value.bytes > 0 && value.producer >= 0 &&
+        groupOf[value.producer] >= 0 && spans[number].first <= place &&
         place <= spans[number].last && !isInternal(number))
       live.push_back(number);
-  llvm::stable_sort(live, [&](int64_t a, int64_t b) { return program.values[a].bytes > program.values[b].bytes; });
+  llvm::stable_sort(live, [&](int64_t a, int64_t b) {
+    return program.values[a].bytes > program.values[b].bytes;
+  });
   return live;
 }
 
@@ -259,7 +272,8 @@ void Planner::sortGroup(PlanGroup &group) {
       }
       known = 1;
       for (const PlanUse &use : program.ops[op].operands)
-        if (auto maker = makes.find(use.value); maker != makes.end() && state.lookup(maker->second) == 0)
+        if (auto maker = makes.find(use.value);
+            maker != makes.end() && state.lookup(maker->second) == 0)
           work.push_back(maker->second);
     }
   }
@@ -278,12 +292,17 @@ void Planner::giveFreeOps() {
       for (size_t i = 0; i < program.groups[number].ops.size(); ++i) {
         int64_t op = program.groups[number].ops[i];
         for (size_t j = 0; j < program.ops[op].operands.size(); ++j) {
-          int64_t value = program.ops[op].operands[j].value, producer = program.values[value].producer;
-          if (producer < 0 || !program.ops[producer].isFree || groupOf[producer] == number ||
-              !program.ops[op].operands[j].byRows || !program.values[value].hasRows)
+          int64_t value = program.ops[op].operands[j].value,
+                  producer = program.values[value].producer;
+          if (producer < 0 || !program.ops[producer].isFree ||
+              groupOf[producer] == number ||
+              !program.ops[op].operands[j].byRows ||
+              !program.values[value].hasRows)
             continue;
-          if (program.ops[producer].space < 0 || program.ops[producer].space != program.groups[number].space ||
-              (!program.groups[number].isLoop && !program.groups[groupOf[producer]].isLoop))
+          if (program.ops[producer].space < 0 ||
+              program.ops[producer].space != program.groups[number].space ||
+              (!program.groups[number].isLoop &&
+               !program.groups[groupOf[producer]].isLoop))
             continue;
           int64_t mine = madeIn(value, number);
           for (int64_t other : fresh)
@@ -319,12 +338,18 @@ void Planner::dropUnread() {
     for (PlanGroup &group : program.groups) {
       size_t before = group.ops.size();
       llvm::erase_if(group.ops, [&](int64_t op) {
-        return !program.ops[op].results.empty() && (program.ops[op].isFree || program.ops[op].repeat != Repeat::Never) &&
-               llvm::all_of(program.ops[op].results, [&](int64_t value) { return users[value].empty(); });
+        return !program.ops[op].results.empty() &&
+               (program.ops[op].isFree ||
+                program.ops[op].repeat != Repeat::Never) &&
+               llvm::all_of(program.ops[op].results, [&](int64_t value) {
+                 return users[value].empty();
+               });
       });
       changed |= group.ops.size() != before;
     }
-    llvm::erase_if(program.order, [&](int64_t group) { return program.groups[group].ops.empty(); });
+    llvm::erase_if(program.order, [&](int64_t group) {
+      return program.groups[group].ops.empty();
+    });
     refresh();
   }
 }
@@ -337,7 +362,9 @@ bool Program::isOrdered() const {
       for (const PlanUse &use : ops[op].operands) {
         if (values[use.value].producer < 0)
           continue;
-        if (madeBy[use.value] < 0 || (madeBy[use.value] == number && isTurn && !(use.byRows && values[use.value].hasRows)))
+        if (madeBy[use.value] < 0 ||
+            (madeBy[use.value] == number && isTurn &&
+             !(use.byRows && values[use.value].hasRows)))
           return false;
       }
       for (int64_t result : ops[op].results)
@@ -351,24 +378,28 @@ bool Program::isOrdered() const {
 //===----------------------------------------------------------------------===//
 
 bool Planner::isRepeatable(const PlanOp &op) const {
-  return op.repeat == Repeat::Freely || (mayCommunicate && op.repeat == Repeat::Communicates);
+  return op.repeat == Repeat::Freely ||
+         (mayCommunicate && op.repeat == Repeat::Communicates);
 }
 
 int64_t Planner::madeIn(int64_t value, int64_t group) const {
   for (int64_t copy : copies[program.values[value].base]) {
     int64_t producer = program.values[copy].producer;
-    if (producer >= 0 && producer < static_cast<int64_t>(groupOf.size()) && groupOf[producer] == group)
+    if (producer >= 0 && producer < static_cast<int64_t>(groupOf.size()) &&
+        groupOf[producer] == group)
       return copy;
   }
   return -1;
 }
 
-int64_t Planner::available(int64_t value, int64_t place, int64_t without) const {
+int64_t Planner::available(int64_t value, int64_t place,
+                           int64_t without) const {
   int64_t best = -1;
   for (int64_t copy : copies[program.values[value].base]) {
     if (program.values[copy].producer < 0)
       return copy;
-    if (copy == without || spans[copy].first < 0 || spans[copy].first >= place || spans[copy].last < place)
+    if (copy == without || spans[copy].first < 0 ||
+        spans[copy].first >= place || spans[copy].last < place)
       continue;
     if (best < 0 || spans[copy].first > spans[best].first)
       best = copy;
@@ -379,52 +410,66 @@ int64_t Planner::available(int64_t value, int64_t place, int64_t without) const 
 int64_t Planner::latest(int64_t value, int64_t place, int64_t without) const {
   int64_t best = -1;
   for (int64_t copy : copies[program.values[value].base])
-    if (copy != without && spans[copy].first >= 0 && spans[copy].first < place &&
+    if (copy != without && spans[copy].first >= 0 &&
+        spans[copy].first < place &&
         (best < 0 || spans[copy].first > spans[best].first))
       best = copy;
   return best;
 }
 
-bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak, Removal &removal) const {
+bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak,
+                      Removal &removal) const {
   const PlanValue &needed = program.values[value];
   if (needed.producer < 0)
     return true;
-  if (!where.isBefore && byRows && needed.hasRows && madeIn(value, where.group) >= 0)
+  if (!where.isBefore && byRows && needed.hasRows &&
+      madeIn(value, where.group) >= 0)
     return true;
   const PlanOp &producer = program.ops[needed.producer];
   auto isAsked = [&](bool before) {
-    return removal.asked.contains(keyOf({needed.producer, where.group, before}));
+    return removal.asked.contains(
+        keyOf({needed.producer, where.group, before}));
   };
-  if (isAsked(true) || (!where.isBefore && byRows && needed.hasRows && isAsked(false)))
+  if (isAsked(true) ||
+      (!where.isBefore && byRows && needed.hasRows && isAsked(false)))
     return true;
   // Each group has its own of what is free on its rows.
-  bool isFree = producer.isFree && byRows && needed.hasRows && producer.space == program.groups[where.group].space;
-  bool inside = !where.isBefore && byRows && needed.hasRows && producer.space == program.groups[where.group].space;
+  bool isFree = producer.isFree && byRows && needed.hasRows &&
+                producer.space == program.groups[where.group].space;
+  bool inside = !where.isBefore && byRows && needed.hasRows &&
+                producer.space == program.groups[where.group].space;
   Request again{needed.producer, where.group, !inside};
   int64_t place = placeOf[where.group];
   if (!isFree || where.isBefore)
     if (available(value, place, removal.value) >= 0)
       return true;
-  // Repeated if that costs less than the bytes of holding it for longer are worth.
-  int64_t held = isFree && !where.isBefore ? -1 : latest(value, place, removal.value);
-  if ((isRepeatable(producer) || isFree) && !removal.dear.contains(keyOf(again))) {
+  // Repeated if that costs less than the bytes of holding it for longer are
+  // worth.
+  int64_t held =
+      isFree && !where.isBefore ? -1 : latest(value, place, removal.value);
+  if ((isRepeatable(producer) || isFree) &&
+      !removal.dear.contains(keyOf(again))) {
     auto [freed, cost, requests, holds] =
-        std::tuple(removal.freed, removal.cost, removal.requests.size(), removal.holds.size());
+        std::tuple(removal.freed, removal.cost, removal.requests.size(),
+                   removal.holds.size());
     if (request(again, peak, removal) && removal.freed > 0 &&
-        (held < 0 || needed.bytes == 0 || removal.cost - cost <= price * double(needed.bytes)))
+        (held < 0 || needed.bytes == 0 ||
+         removal.cost - cost <= price * double(needed.bytes)))
       return true;
     // Ways meet again and again: it is looked into once.
     removal.dear.insert(keyOf(again));
     removal.freed = freed;
     removal.cost = cost;
-    for (const Request &undone : llvm::ArrayRef(removal.requests).drop_front(requests))
+    for (const Request &undone :
+         llvm::ArrayRef(removal.requests).drop_front(requests))
       removal.asked.erase(keyOf(undone));
     removal.requests.truncate(requests);
     removal.holds.truncate(holds);
   }
   if (held < 0)
     return false;
-  if (spans[held].last < peak && spans[held].first <= peak && !llvm::is_contained(removal.holds, held)) {
+  if (spans[held].last < peak && spans[held].first <= peak &&
+      !llvm::is_contained(removal.holds, held)) {
     removal.holds.push_back(held);
     removal.freed -= needed.bytes;
   }
@@ -454,27 +499,33 @@ Planner::Removal Planner::consider(int64_t value, int64_t peak) const {
   removal.value = value;
   removal.freed = held.bytes;
   // What a loop makes row by row can be gone when it ends.
-  if (spans[value].first == peak && !(held.hasRows && program.groups[groupOf[held.producer]].isLoop))
+  if (spans[value].first == peak &&
+      !(held.hasRows && program.groups[groupOf[held.producer]].isLoop))
     return {};
   std::vector<int64_t> places;
   for (int64_t user : users[value])
-    if (placeOf[groupOf[user]] >= peak && groupOf[user] != groupOf[held.producer])
+    if (placeOf[groupOf[user]] >= peak &&
+        groupOf[user] != groupOf[held.producer])
       places.push_back(placeOf[groupOf[user]]);
   llvm::sort(places);
   places.erase(std::unique(places.begin(), places.end()), places.end());
   for (int64_t place : places) {
     int64_t number = program.order[place];
     const PlanGroup &group = program.groups[number];
-    bool inside = held.hasRows && group.isLoop && group.space == producer.space &&
-                  llvm::all_of(users[value], [&](int64_t user) {
-                    return groupOf[user] != number || llvm::all_of(program.ops[user].operands, [&](const PlanUse &use) {
-                             return use.value != value || use.byRows;
-                           });
-                  });
+    bool inside =
+        held.hasRows && group.isLoop && group.space == producer.space &&
+        llvm::all_of(users[value], [&](int64_t user) {
+          return groupOf[user] != number ||
+                 llvm::all_of(program.ops[user].operands,
+                              [&](const PlanUse &use) {
+                                return use.value != value || use.byRows;
+                              });
+        });
     // What is read here, other than by rows, is needed here.
     if (place == peak && !inside)
       return {};
-    if (!request({held.producer, number, !inside}, peak, removal) || removal.freed <= 0)
+    if (!request({held.producer, number, !inside}, peak, removal) ||
+        removal.freed <= 0)
       return {};
     if (!inside)
       break; // what is made here serves all later uses
@@ -482,7 +533,8 @@ Planner::Removal Planner::consider(int64_t value, int64_t peak) const {
   return removal;
 }
 
-int64_t Planner::copyOp(int64_t number, int64_t group, int64_t place, int64_t without, ArrayRef<int64_t> early,
+int64_t Planner::copyOp(int64_t number, int64_t group, int64_t place,
+                        int64_t without, ArrayRef<int64_t> early,
                         ArrayRef<int64_t> inside) {
   PlanOp copy = program.ops[number];
   auto copyAmong = [&](ArrayRef<int64_t> list, int64_t base) {
@@ -527,7 +579,8 @@ void Planner::carryOut(const Removal &removal) {
   for (const Request &request : removal.requests)
     if (!llvm::is_contained(targets, request.group))
       targets.push_back(request.group);
-  llvm::sort(targets, [&](int64_t a, int64_t b) { return placeOf[a] < placeOf[b]; });
+  llvm::sort(targets,
+             [&](int64_t a, int64_t b) { return placeOf[a] < placeOf[b]; });
   int64_t base = program.values[removal.value].base;
   for (int64_t target : targets) {
     int64_t place = placeOf[target];
@@ -538,8 +591,10 @@ void Planner::carryOut(const Removal &removal) {
       for (const Request &request : removal.requests) {
         if (request.group != target || request.isBefore != isBefore)
           continue;
-        int64_t copy = isBefore ? copyOp(request.op, -1, place, removal.value, early, {})
-                                : copyOp(request.op, target, place, removal.value, early, inside);
+        int64_t copy =
+            isBefore ? copyOp(request.op, -1, place, removal.value, early, {})
+                     : copyOp(request.op, target, place, removal.value, early,
+                              inside);
         (isBefore ? early : inside).push_back(copy);
         result.addedCost += program.ops[copy].cost;
         ++result.repeated;
@@ -550,11 +605,13 @@ void Planner::carryOut(const Removal &removal) {
         for (int64_t value : program.ops[op].results)
           if (program.values[value].base == base)
             made = value;
-    bool insideMade = made >= 0 && llvm::is_contained(inside, program.values[made].producer);
+    bool insideMade =
+        made >= 0 && llvm::is_contained(inside, program.values[made].producer);
     if (made >= 0)
       for (int64_t user : users[removal.value]) {
         int64_t at = placeOf[groupOf[user]];
-        if (groupOf[user] == groupOf[program.values[removal.value].producer] || (insideMade ? at != place : at < place))
+        if (groupOf[user] == groupOf[program.values[removal.value].producer] ||
+            (insideMade ? at != place : at < place))
           continue;
         for (PlanUse &use : program.ops[user].operands)
           if (use.value == removal.value)
@@ -568,11 +625,13 @@ void Planner::carryOut(const Removal &removal) {
     std::vector<int64_t> added;
     for (int64_t op : early) {
       const PlanOp &info = program.ops[op];
-      bool joins = !added.empty() && info.space >= 0 && program.groups[added.back()].space == info.space;
+      bool joins = !added.empty() && info.space >= 0 &&
+                   program.groups[added.back()].space == info.space;
       if (joins)
         for (const PlanUse &use : info.operands) {
           int64_t producer = program.values[use.value].producer;
-          if (producer >= 0 && llvm::is_contained(program.groups[added.back()].ops, producer))
+          if (producer >= 0 &&
+              llvm::is_contained(program.groups[added.back()].ops, producer))
             joins &= use.byRows && program.values[use.value].hasRows;
         }
       if (!joins) {
@@ -581,12 +640,14 @@ void Planner::carryOut(const Removal &removal) {
       }
       program.groups[added.back()].ops.push_back(op);
     }
-    program.order.insert(llvm::find(program.order, target), added.begin(), added.end());
+    program.order.insert(llvm::find(program.order, target), added.begin(),
+                         added.end());
   }
 }
 
-/// Gives up values that live at `peak` and cost no more than `price` for a byte, for
-/// `tooMuch` bytes if it can, the cheapest first. False if there is none.
+/// Gives up values that live at `peak` and cost no more than `price` for a
+/// byte, for `tooMuch` bytes if it can, the cheapest first. False if there is
+/// none.
 bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
   struct Choice {
     int64_t value;
@@ -598,8 +659,10 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
     if (!isRepeatable(program.ops[program.values[value].producer]))
       continue;
     Removal removal = consider(value, peak);
-    if (!removal.requests.empty() && removal.freed > 0 && removal.cost <= price * double(removal.freed))
-      choices.push_back({value, removal.cost / double(removal.freed), removal.freed});
+    if (!removal.requests.empty() && removal.freed > 0 &&
+        removal.cost <= price * double(removal.freed))
+      choices.push_back(
+          {value, removal.cost / double(removal.freed), removal.freed});
   }
   llvm::stable_sort(choices, [](const Choice &a, const Choice &b) {
     return std::pair(a.price, -a.freed) < std::pair(b.price, -b.freed);
@@ -609,11 +672,12 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
     if (tooMuch <= 0)
       break;
     // Those before may have changed what it costs.
-    if (spans[choice.value].first < 0 || spans[choice.value].first > peak || spans[choice.value].last < peak ||
-        isInternal(choice.value))
+    if (spans[choice.value].first < 0 || spans[choice.value].first > peak ||
+        spans[choice.value].last < peak || isInternal(choice.value))
       continue;
     Removal removal = consider(choice.value, peak);
-    if (removal.requests.empty() || removal.freed <= 0 || removal.cost > price * double(removal.freed))
+    if (removal.requests.empty() || removal.freed <= 0 ||
+        removal.cost > price * double(removal.freed))
       continue;
     int64_t here = program.order[peak];
     carryOut(removal);
@@ -665,6 +729,7 @@ bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
   }
   result.peakAfter = peakOf(bytesByPlace());
   for (int64_t group : program.order)
-    result.loops += program.groups[group].isLoop && program.groups[group].ops.size() > 1;
+    result.loops +=
+        program.groups[group].isLoop && program.groups[group].ops.size() > 1;
   return fits;
 }

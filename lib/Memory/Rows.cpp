@@ -1,8 +1,8 @@
 //===- Rows.cpp - What can be taken apart by rows -------------------------===//
 #include "Rows.h"
+#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -25,15 +25,17 @@ static bool isZero(Value value) {
   return false;
 }
 
-/// The most major dim with more than one element; -1 if there is none, or if a size
-/// before it is unknown.
+/// The most major dim with more than one element; -1 if there is none, or if a
+/// size before it is unknown.
 static int64_t majorDim(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return -1;
   for (auto [dim, size] : llvm::enumerate(type.getShape()))
     if (size != 1)
-      return ShapedType::isDynamic(size) || size == 0 ? -1 : static_cast<int64_t>(dim);
+      return ShapedType::isDynamic(size) || size == 0
+                 ? -1
+                 : static_cast<int64_t>(dim);
   return -1;
 }
 
@@ -42,14 +44,17 @@ static int64_t sizeOf(Value value, int64_t dim) {
 }
 
 /// The dims that `factor` is the rows of; false if it is something else in one.
-static bool findRows(ArrayRef<TensorRule> tensors, ValueRange values, int64_t factor, int64_t size,
-                     SmallVector<int64_t> &dims) {
+static bool findRows(ArrayRef<TensorRule> tensors, ValueRange values,
+                     int64_t factor, int64_t size, SmallVector<int64_t> &dims) {
   for (auto [tensor, value] : llvm::zip_equal(tensors, values)) {
     dims.push_back(-1);
     for (auto [dim, map] : llvm::enumerate(tensor.dims)) {
-      if (llvm::none_of(map.terms, [&](const IndexTerm &term) { return term.factor == factor; }))
+      if (llvm::none_of(map.terms, [&](const IndexTerm &term) {
+            return term.factor == factor;
+          }))
         continue;
-      if (!map.isIdentity() || static_cast<int64_t>(dim) != majorDim(value) || sizeOf(value, dim) != size || tensor.padding != Padding::Constant)
+      if (!map.isIdentity() || static_cast<int64_t>(dim) != majorDim(value) ||
+          sizeOf(value, dim) != size || tensor.padding != Padding::Constant)
         return false;
       dims.back() = dim;
     }
@@ -70,41 +75,52 @@ static bool addsExactlyEnough(Type type) {
 /// Forms by the op's own rule, one for each factor that can be one of rows.
 static void addRuleForms(Operation *op, SmallVectorImpl<RowForm> &forms) {
   auto interface = dyn_cast<ShardingRuleOpInterface>(op);
-  if (!interface || !isa<LocalizeOpInterface>(op) || isa<CommunicationOpInterface>(op))
+  if (!interface || !isa<LocalizeOpInterface>(op) ||
+      isa<CommunicationOpInterface>(op))
     return;
-  if (llvm::any_of(op->getOperandTypes(), [](Type type) { return !isa<RankedTensorType>(type); }))
+  if (llvm::any_of(op->getOperandTypes(),
+                   [](Type type) { return !isa<RankedTensorType>(type); }))
     return;
   FailureOr<ShardingRule> rule = interface.getShardingRule();
-  if (failed(rule) || rule->operands.size() != op->getNumOperands() || rule->results.size() != op->getNumResults())
+  if (failed(rule) || rule->operands.size() != op->getNumOperands() ||
+      rule->results.size() != op->getNumResults())
     return;
   for (auto [number, factor] : llvm::enumerate(rule->factors)) {
     bool isSum = factor.kind == FactorKind::Reduction;
-    if (factor.size < 2 || factor.evenOnly || (!isSum && factor.kind != FactorKind::PassThrough))
+    if (factor.size < 2 || factor.evenOnly ||
+        (!isSum && factor.kind != FactorKind::PassThrough))
       continue;
     RowForm form;
     form.factor = number;
     form.isSum = isSum;
     form.rows = factor.size;
-    if (!findRows(rule->operands, op->getOperands(), number, factor.size, form.operandDims) ||
-        !findRows(rule->results, op->getResults(), number, factor.size, form.resultDims))
+    if (!findRows(rule->operands, op->getOperands(), number, factor.size,
+                  form.operandDims) ||
+        !findRows(rule->results, op->getResults(), number, factor.size,
+                  form.resultDims))
       continue;
-    bool hasAll = llvm::all_of(form.resultDims, [](int64_t dim) { return dim >= 0; });
-    bool hasNone = llvm::all_of(form.resultDims, [](int64_t dim) { return dim < 0; });
+    bool hasAll =
+        llvm::all_of(form.resultDims, [](int64_t dim) { return dim >= 0; });
+    bool hasNone =
+        llvm::all_of(form.resultDims, [](int64_t dim) { return dim < 0; });
     if (isSum ? !hasNone : !hasAll)
       continue;
     if (isSum) {
       bool starts = op->getNumRegions() == 0;
       if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op))
         starts = llvm::all_of(reduce.getInitValues(), isZero);
-      if (!starts || factor.reduction != ReductionKind::Sum || !llvm::all_of(op->getResultTypes(), addsExactlyEnough))
+      if (!starts || factor.reduction != ReductionKind::Sum ||
+          !llvm::all_of(op->getResultTypes(), addsExactlyEnough))
         continue;
     }
     forms.push_back(std::move(form));
   }
 }
 
-/// Updates are combined in order, so that blocks of them may be, one after the other.
-static void addScatterForm(stablehlo::ScatterOp op, SmallVectorImpl<RowForm> &forms) {
+/// Updates are combined in order, so that blocks of them may be, one after the
+/// other.
+static void addScatterForm(stablehlo::ScatterOp op,
+                           SmallVectorImpl<RowForm> &forms) {
   if (op.getInputs().size() != 1)
     return;
   auto interface = dyn_cast<ShardingRuleOpInterface>(*op);
@@ -118,10 +134,14 @@ static void addScatterForm(stablehlo::ScatterOp op, SmallVectorImpl<RowForm> &fo
     form.accumulator = 0;
     form.factor = number;
     form.rows = factor.size;
-    if (factor.size < 2 || !findRows(rule->operands, op->getOperands(), number, factor.size, form.operandDims) ||
-        !findRows(rule->results, op->getResults(), number, factor.size, form.resultDims))
+    if (factor.size < 2 ||
+        !findRows(rule->operands, op->getOperands(), number, factor.size,
+                  form.operandDims) ||
+        !findRows(rule->results, op->getResults(), number, factor.size,
+                  form.resultDims))
       continue;
-    if (form.operandDims[0] < 0 && form.operandDims[1] >= 0 && form.operandDims[2] >= 0 && form.resultDims[0] < 0)
+    if (form.operandDims[0] < 0 && form.operandDims[1] >= 0 &&
+        form.operandDims[2] >= 0 && form.resultDims[0] < 0)
       forms.push_back(std::move(form));
   }
 }
@@ -131,10 +151,13 @@ static bool plansRows(RowPlanOp plan) {
   auto type = plan.getIndices().getType();
   int64_t dim = majorDim(plan.getIndices());
   return dim >= 0 && dim != static_cast<int64_t>(plan.getVectorDim()) &&
-         llvm::all_of(plan.getSlices(), [](int64_t size) { return size == 1; }) &&
-         llvm::all_of(plan.getComponents(), [](int64_t component) { return component >= 0; }) &&
-         llvm::all_of(llvm::seq<int64_t>(0, type.getRank()),
-                      [&](int64_t d) { return d == dim || d == static_cast<int64_t>(plan.getVectorDim()); });
+         llvm::all_of(plan.getSlices(),
+                      [](int64_t size) { return size == 1; }) &&
+         llvm::all_of(plan.getComponents(),
+                      [](int64_t component) { return component >= 0; }) &&
+         llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t d) {
+           return d == dim || d == static_cast<int64_t>(plan.getVectorDim());
+         });
 }
 
 static void addForms(Operation *op, SmallVectorImpl<RowForm> &forms) {
@@ -147,14 +170,17 @@ static void addForms(Operation *op, SmallVectorImpl<RowForm> &forms) {
     form.rows = sizeOf(plan.getIndices(), form.operandDims[0]);
   } else if (auto gather = dyn_cast<GatherRowsOp>(op)) {
     RowPlanOp plan = gather.getRowPlan();
-    if (!plan || !plansRows(plan) || majorDim(gather.getResult()) != static_cast<int64_t>(gather.getFirst()))
+    if (!plan || !plansRows(plan) ||
+        majorDim(gather.getResult()) != static_cast<int64_t>(gather.getFirst()))
       return;
     form.operandDims = {0, -1};
     form.resultDims = {majorDim(gather.getResult())};
     form.rows = sizeOf(gather.getResult(), form.resultDims[0]);
   } else if (auto scatter = dyn_cast<ScatterRowsOp>(op)) {
     RowPlanOp plan = scatter.getRowPlan();
-    if (!plan || !plansRows(plan) || majorDim(scatter.getUpdates()) != static_cast<int64_t>(scatter.getFirst()))
+    if (!plan || !plansRows(plan) ||
+        majorDim(scatter.getUpdates()) !=
+            static_cast<int64_t>(scatter.getFirst()))
       return;
     form.operandDims = {0, majorDim(scatter.getUpdates()), -1};
     form.resultDims = {-1};
@@ -172,13 +198,14 @@ static void addForms(Operation *op, SmallVectorImpl<RowForm> &forms) {
 }
 
 RowSpaces::RowSpaces(Block &block) {
-  // Rows of a value are the rows of all ops that keep them apart: there is one dim
-  // that can be a value's rows.
+  // Rows of a value are the rows of all ops that keep them apart: there is one
+  // dim that can be a value's rows.
   llvm::EquivalenceClasses<Value> classes;
   llvm::DenseMap<Operation *, SmallVector<RowForm>> candidates;
   auto members = [](Operation *op, const RowForm &form) {
     SmallVector<Value> values;
-    for (auto [value, dim] : llvm::zip_equal(op->getOperands(), form.operandDims))
+    for (auto [value, dim] :
+         llvm::zip_equal(op->getOperands(), form.operandDims))
       if (dim >= 0)
         values.push_back(value);
     for (auto [value, dim] : llvm::zip_equal(op->getResults(), form.resultDims))
@@ -230,9 +257,11 @@ namespace {
 /// A block of rows of an op, as `localize` sees it.
 class RowBlock final : public Localization {
 public:
-  RowBlock(OpBuilder &builder, Operation *op, ShardingRule rule, const RowForm &form, ValueRange operands, int64_t count,
+  RowBlock(OpBuilder &builder, Operation *op, ShardingRule rule,
+           const RowForm &form, ValueRange operands, int64_t count,
            llvm::function_ref<OpFoldResult()> offset)
-      : opBuilder(builder), op(op), opRule(std::move(rule)), form(form), blocks(operands), count(count), offset(offset) {}
+      : opBuilder(builder), op(op), opRule(std::move(rule)), form(form),
+        blocks(operands), count(count), offset(offset) {}
 
   OpBuilder &builder() override { return opBuilder; }
   const ShardingRule &rule() override { return opRule; }
@@ -245,35 +274,53 @@ public:
     return type.clone(shape);
   }
   bool isSharded(int64_t factor) override { return factor == form.factor; }
-  bool isOperandDimLocal(int64_t operand, int64_t dim) override { return form.operandDims[operand] == dim; }
-  bool isResultDimLocal(int64_t result, int64_t dim) override { return form.resultDims[result] == dim; }
+  bool isOperandDimLocal(int64_t operand, int64_t dim) override {
+    return form.operandDims[operand] == dim;
+  }
+  bool isResultDimLocal(int64_t result, int64_t dim) override {
+    return form.resultDims[result] == dim;
+  }
   OpFoldResult factorSize(int64_t factor) override {
-    return opBuilder.getIndexAttr(factor == form.factor ? count : opRule.factors[factor].size);
+    return opBuilder.getIndexAttr(
+        factor == form.factor ? count : opRule.factors[factor].size);
   }
   OpFoldResult factorOffset(int64_t factor) override {
-    return factor == form.factor ? offset() : OpFoldResult(opBuilder.getIndexAttr(0));
+    return factor == form.factor ? offset()
+                                 : OpFoldResult(opBuilder.getIndexAttr(0));
   }
   OpFoldResult resultDimSize(int64_t result, int64_t dim) override {
     return opBuilder.getIndexAttr(resultType(result).getDimSize(dim));
   }
   OpFoldResult resultDimOffset(int64_t result, int64_t dim) override {
-    return form.resultDims[result] == dim ? offset() : OpFoldResult(opBuilder.getIndexAttr(0));
+    return form.resultDims[result] == dim
+               ? offset()
+               : OpFoldResult(opBuilder.getIndexAttr(0));
   }
   bool isPartial() override { return form.isSum; }
   Value completeReduction(Value partial, int64_t) override { return partial; }
 
   // Factors that communicate are never rows.
-  IntervalTable factorTable(int64_t factor) override { return {{}, {Interval{0, opRule.factors[factor].size}}}; }
-  SmallVector<IntervalTable> operandTables(int64_t operand) override { return whole(blocks[operand]); }
-  SmallVector<IntervalTable> resultTables(int64_t result) override { return whole(op->getResult(result)); }
+  IntervalTable factorTable(int64_t factor) override {
+    return {{}, {Interval{0, opRule.factors[factor].size}}};
+  }
+  SmallVector<IntervalTable> operandTables(int64_t operand) override {
+    return whole(blocks[operand]);
+  }
+  SmallVector<IntervalTable> resultTables(int64_t result) override {
+    return whole(op->getResult(result));
+  }
   ArrayRef<int64_t> meshSizes() override { return {}; }
   OpFoldResult lookup(ArrayRef<int64_t> table, ArrayRef<int64_t>) override {
     return opBuilder.getIndexAttr(table.empty() ? 0 : table.front());
   }
-  Value exchange(Value local, ArrayRef<IntervalTable>, ArrayRef<IntervalTable>, Value, StringRef) override {
+  Value exchange(Value local, ArrayRef<IntervalTable>, ArrayRef<IntervalTable>,
+                 Value, StringRef) override {
     return local;
   }
-  Value allReduce(Value partial, ReductionKind, ArrayRef<int64_t>, StringRef) override { return partial; }
+  Value allReduce(Value partial, ReductionKind, ArrayRef<int64_t>,
+                  StringRef) override {
+    return partial;
+  }
 
 private:
   static SmallVector<IntervalTable> whole(Value value) {
@@ -305,14 +352,17 @@ static ArrayAttr withPositions(ArrayAttr dims, int64_t dim, int64_t count) {
     SmallVector<int64_t> intervals;
     for (int64_t i = 0, n = attr.getOwned().size() / 2; i < n; ++i)
       intervals.append({i * count, (i + 1) * count});
-    attrs.push_back(DimExchangeAttr::get(dims.getContext(), dim, attr.getAxes(), intervals, intervals, Padding::Constant));
+    attrs.push_back(DimExchangeAttr::get(dims.getContext(), dim, attr.getAxes(),
+                                         intervals, intervals,
+                                         Padding::Constant));
   }
   return ArrayAttr::get(dims.getContext(), attrs);
 }
 
-FailureOr<SmallVector<Value>> memory::buildOnRows(OpBuilder &builder, Operation *op, const RowForm &form,
-                                                  ValueRange operands, int64_t count,
-                                                  llvm::function_ref<OpFoldResult()> offset) {
+FailureOr<SmallVector<Value>>
+memory::buildOnRows(OpBuilder &builder, Operation *op, const RowForm &form,
+                    ValueRange operands, int64_t count,
+                    llvm::function_ref<OpFoldResult()> offset) {
   if (form.accumulator >= 0 || isa<RowPlanOp, GatherRowsOp>(op)) {
     IRMapping mapping;
     for (auto [from, to] : llvm::zip_equal(op->getOperands(), operands))
@@ -321,7 +371,8 @@ FailureOr<SmallVector<Value>> memory::buildOnRows(OpBuilder &builder, Operation 
     Operation *block = builder.clone(*op, mapping);
     block->setOperands(operands);
     if (auto plan = dyn_cast<RowPlanOp>(block))
-      plan.setDimsAttr(withPositions(plan.getDims(), form.operandDims[0], count));
+      plan.setDimsAttr(
+          withPositions(plan.getDims(), form.operandDims[0], count));
     if (isa<GatherRowsOp>(block)) {
       auto type = cast<RankedTensorType>(block->getResult(0).getType());
       SmallVector<int64_t> shape(type.getShape());
@@ -330,7 +381,8 @@ FailureOr<SmallVector<Value>> memory::buildOnRows(OpBuilder &builder, Operation 
     }
     return SmallVector<Value>(block->getResults());
   }
-  FailureOr<ShardingRule> rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  FailureOr<ShardingRule> rule =
+      cast<ShardingRuleOpInterface>(op).getShardingRule();
   if (failed(rule))
     return failure();
   RowBlock block(builder, op, std::move(*rule), form, operands, count, offset);

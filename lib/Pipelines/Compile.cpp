@@ -152,13 +152,26 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, const StageOptions &op
   if (failed(lowerToLLVM(module, options)))
     return failure();
   int64_t best = memory.plannedBytes = arenaOf(module);
+  if (best <= options.memoryLimit)
+    return memory;
+  auto planOf = [](ModuleOp fitted) {
+    return fitted.lookupSymbol<func::FuncOp>("main")->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
+  };
+  // The estimate knows nothing of fusion and of where buffers lie: what it says of the
+  // program as it is tells by how much it is wrong.
   double target = double(options.memoryLimit);
+  {
+    OwningOpRef<ModuleOp> measured = (*local).clone();
+    if (failed(run(*measured, [&](OpPassManager &pm) { buildFitMemoryStage(pm, INT64_MAX); })))
+      return failure();
+    if (DictionaryAttr plan = planOf(*measured))
+      target *= 0.9 * std::min(1.0, double(plan.getAs<IntegerAttr>("peak_before").getInt()) / double(best));
+  }
   for (int attempt = 0; attempt < 4 && best > options.memoryLimit && target >= 1; ++attempt) {
     OwningOpRef<ModuleOp> fitted = (*local).clone();
     if (failed(run(*fitted, [&](OpPassManager &pm) { buildFitMemoryStage(pm, int64_t(target)); })))
       return failure();
-    auto main = fitted->lookupSymbol<func::FuncOp>("main");
-    auto plan = main->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
+    DictionaryAttr plan = planOf(*fitted);
     if (!plan)
       break;
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
@@ -184,7 +197,6 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, const StageOptions &op
       memory.largest = largest.str();
     if (isLast && isChanged && attempt > 0)
       break;
-    // The estimate knows nothing of fusion and of where buffers lie.
     target *= std::min(0.9, 0.97 * double(options.memoryLimit) / double(std::max<int64_t>(arena, 1)));
   }
   return memory;

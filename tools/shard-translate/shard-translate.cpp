@@ -71,15 +71,20 @@ static cl::opt<bool>
 static cl::opt<bool>
     noRaise("no-raise", cl::desc("Leave attention as the ops it is made of"),
             cl::init(shardc::StageOptions().noRaise), cl::cat(category));
+static NumberOption memoryLimit(
+    "memory-limit",
+    cl::desc("Most bytes of temporaries of one rank: values are computed again, "
+             "and in blocks of rows, to stay within it"),
+    cl::value_desc("bytes"), cl::cat(category));
+static cl::opt<bool> hostCalls(
+    "host-calls",
+    cl::desc("Keep calls of Python that give no values, as jax.debug.print "
+             "makes; whoever runs the program answers them"),
+    cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 9 size "
               "limit, 77 declared unsupported\n");
 
-static Error usage(const Twine &message) {
-  return toolError(ExitCode::Usage, message);
-}
-
-static Error checkOptions() {
 /// Whether --arch is for kernels; else it is for the host's code.
 static bool archNamesGpus() {
   return arch.getNumOccurrences() &&
@@ -87,6 +92,11 @@ static bool archNamesGpus() {
                                StringRef(arch).starts_with("sm_")));
 }
 
+static Error usage(const Twine &message) {
+  return toolError(ExitCode::Usage, message);
+}
+
+static Error checkOptions() {
   if (input.empty())
     return usage("no model given; see shard-translate --help");
   if (output.empty())
@@ -162,8 +172,13 @@ static Error runTool() {
       options.stages.target = Target::EmulatedCuda;
   }
   options.stages.noFallback = noFallback;
+  options.stages.hostCalls = hostCalls;
   options.stages.noRaise = noRaise;
   options.stages.trace = trace && target == "cpu";
+  std::optional<int64_t> limit;
+  if (Error error = readNumber(memoryLimit, 1, INT64_MAX, limit))
+    return error;
+  options.stages.memoryLimit = limit.value_or(0);
   std::optional<int64_t> threadNumber;
   if (Error error = readNumber(threads, 1, 1024, threadNumber))
     return error;

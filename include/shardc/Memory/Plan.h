@@ -78,11 +78,11 @@ public:
   /// Groups, in the order in which they run.
   std::vector<int64_t> order;
 
-  /// Puts ops, which stand in an order in which they can run, into groups: ops on
-  /// the same rows into one where what they need allows it.
+  /// Puts ops, which stand in an order in which they can run, into groups: ops
+  /// on the same rows into one where what they need allows it.
   void formGroups();
-  /// True if each op stands behind what it reads, and in a loop reads what the loop
-  /// makes by rows alone.
+  /// True if each op stands behind what it reads, and in a loop reads what the
+  /// loop makes by rows alone.
   bool isOrdered() const;
 };
 
@@ -91,9 +91,9 @@ class Planner {
 public:
   explicit Planner(Program &program) : program(program) {}
 
-  /// Makes loops of groups and repeats ops until no group needs more than `limit`
-  /// bytes, or nothing helps any more; returns whether it fits. `mayBlock` and
-  /// `mayCommunicate` allow loops and repeated communication.
+  /// Makes loops of groups and repeats ops until no group needs more than
+  /// `limit` bytes, or nothing helps any more; returns whether it fits.
+  /// `mayBlock` and `mayCommunicate` allow loops and repeated communication.
   bool fit(int64_t limit, bool mayBlock, bool mayCommunicate);
 
   /// Bytes while each group runs, by place in the order.
@@ -107,19 +107,21 @@ private:
     int64_t first = -1, last = -1; ///< places
   };
   struct Request {
-    int64_t op;     ///< repeated
-    int64_t group;  ///< into which, or before which
+    int64_t op;    ///< repeated
+    int64_t group; ///< into which, or before which
     bool isBefore;
   };
   /// A value given up at one place, and what takes its place.
   struct Removal {
     int64_t value = -1;
-    int64_t freed = 0; ///< bytes at the place, what must be held instead taken off
+    int64_t freed =
+        0; ///< bytes at the place, what must be held instead taken off
     double cost = 0;
     llvm::SmallVector<Request, 0> requests;
     /// Values that must be held for longer.
     llvm::SmallVector<int64_t> holds;
-    /// What is among the requests, and what was found to be impossible or too dear.
+    /// What is among the requests, and what was found to be impossible or too
+    /// dear.
     llvm::DenseSet<std::pair<int64_t, int64_t>> asked, refused, dear;
   };
 
@@ -132,8 +134,8 @@ private:
   bool isRepeatable(const PlanOp &op) const;
   /// The copy of `value` that `group` makes itself, or -1.
   int64_t madeIn(int64_t value, int64_t group) const;
-  /// A copy of `value`, other than `without`, that is made before `place` and lives
-  /// there anyway, or -1.
+  /// A copy of `value`, other than `without`, that is made before `place` and
+  /// lives there anyway, or -1.
   int64_t available(int64_t value, int64_t place, int64_t without) const;
   /// The copy of `value` that was made last before `place`, or -1.
   int64_t latest(int64_t value, int64_t place, int64_t without) const;
@@ -141,27 +143,29 @@ private:
     return {2 * program.ops[what.op].source + what.isBefore, what.group};
   }
   /// What an op must be repeated for: to have `value` where `where` says.
-  bool require(int64_t value, bool byRows, Request where, int64_t peak, Removal &removal) const;
+  bool require(int64_t value, bool byRows, Request where, int64_t peak,
+               Removal &removal) const;
   bool request(Request what, int64_t peak, Removal &removal) const;
   bool giveUpSome(int64_t peak, int64_t tooMuch);
   Removal consider(int64_t value, int64_t peak) const;
   void carryOut(const Removal &removal);
-  /// Appends a copy of an op for `group` (-1: a new one before `place`), which reads
-  /// other copies made for it, or what lives there.
-  int64_t copyOp(int64_t op, int64_t group, int64_t place, int64_t without, llvm::ArrayRef<int64_t> early,
-                 llvm::ArrayRef<int64_t> inside);
+  /// Appends a copy of an op for `group` (-1: a new one before `place`), which
+  /// reads other copies made for it, or what lives there.
+  int64_t copyOp(int64_t op, int64_t group, int64_t place, int64_t without,
+                 llvm::ArrayRef<int64_t> early, llvm::ArrayRef<int64_t> inside);
 
   Program &program;
   bool mayCommunicate = false;
   int64_t blockBytes = 0, turn = 0;
-  /// Cost of repeated ops that a byte is worth. It rises until the program fits, so that
-  /// what costs little for its bytes goes first.
+  /// Cost of repeated ops that a byte is worth. It rises until the program
+  /// fits, so that what costs little for its bytes goes first.
   double price = 1;
   std::vector<Span> spans;
-  std::vector<int64_t> placeOf; ///< by group
-  std::vector<int64_t> groupOf; ///< by op
-  std::vector<std::vector<int64_t>> users;  ///< ops, by value
-  std::vector<std::vector<int64_t>> copies; ///< values, by the value they are copies of
+  std::vector<int64_t> placeOf;            ///< by group
+  std::vector<int64_t> groupOf;            ///< by op
+  std::vector<std::vector<int64_t>> users; ///< ops, by value
+  std::vector<std::vector<int64_t>>
+      copies; ///< values, by the value they are copies of
   Summary result;
 };
 

@@ -16,8 +16,8 @@ struct Builder {
 
   int64_t argument() { return program.addValue(100); }
   /// An op of one result. Uses are by rows where `space` is given.
-  int64_t op(llvm::ArrayRef<int64_t> operands, int64_t bytes, double cost = 1, int64_t space = -1,
-             Repeat repeat = Repeat::Freely) {
+  int64_t op(llvm::ArrayRef<int64_t> operands, int64_t bytes, double cost = 1,
+             int64_t space = -1, Repeat repeat = Repeat::Freely) {
     PlanOp info;
     for (int64_t operand : operands)
       info.operands.push_back({operand, space >= 0});
@@ -98,7 +98,8 @@ TEST(Plan, CostsLittleFirst) {
   b.end({b.op({late, dear, cheap}, 10)});
   Planner planner = b.plan();
   EXPECT_TRUE(planner.fit(2020, false, false));
-  EXPECT_EQ(planner.summary().repeated, 0); // both are needed at once in any case
+  EXPECT_EQ(planner.summary().repeated,
+            0); // both are needed at once in any case
   Builder c;
   x = c.argument();
   dear = c.op({x}, 1000, 1000), cheap = c.op({x}, 1000, 1);
@@ -216,8 +217,10 @@ TEST(Plan, WhatIsFreeIsMadeInEachLoop) {
   EXPECT_TRUE(b.program.isOrdered());
   for (int64_t group : b.program.order)
     if (b.program.groups[group].isLoop)
-      EXPECT_TRUE(std::any_of(b.program.groups[group].ops.begin(), b.program.groups[group].ops.end(),
-                              [&](int64_t op) { return b.program.ops[op].isFree; }));
+      EXPECT_TRUE(
+          std::any_of(b.program.groups[group].ops.begin(),
+                      b.program.groups[group].ops.end(),
+                      [&](int64_t op) { return b.program.ops[op].isFree; }));
 }
 
 TEST(Plan, RowLayersFitInLittleAndStayOrdered) {
@@ -234,8 +237,10 @@ TEST(Plan, RowLayersFitInLittleAndStayOrdered) {
 
 TEST(Plan, RowsReadForTheLastTimeMakeRoom) {
   Builder b;
-  // Two loops, the second reads rows of the first for the last time and makes as many.
-  int64_t rows = b.op({b.op({b.argument()}, 1000, 1, 1)}, 1000, 1, 1, Repeat::Never);
+  // Two loops, the second reads rows of the first for the last time and makes
+  // as many.
+  int64_t rows =
+      b.op({b.op({b.argument()}, 1000, 1, 1)}, 1000, 1, 1, Repeat::Never);
   int64_t total = b.sum(rows, 10, 1);
   PlanOp info;
   info.operands = {{rows, true}, {total, false}};
@@ -252,18 +257,21 @@ TEST(Plan, RowsReadForTheLastTimeMakeRoom) {
 
 TEST(Plan, SaysWhatIsHeldWhereItDoesNotFit) {
   Builder b;
-  int64_t a = b.op({}, 500, 1, -1, Repeat::Never), c = b.op({}, 900, 1, -1, Repeat::Never);
+  int64_t a = b.op({}, 500, 1, -1, Repeat::Never),
+          c = b.op({}, 900, 1, -1, Repeat::Never);
   b.end({b.op({a, c}, 10)});
   Planner planner = b.plan();
   EXPECT_FALSE(planner.fit(100, true, true));
   std::vector<int64_t> bytes = planner.bytesByPlace();
-  std::vector<int64_t> live = planner.liveAt(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
+  std::vector<int64_t> live = planner.liveAt(
+      std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
   ASSERT_GE(live.size(), 2u);
   EXPECT_EQ(live[0], c);
   EXPECT_EQ(live[1], a);
 }
 
-// Programs of all kinds stay in an order in which they can run, and what is said to fit does.
+// Programs of all kinds stay in an order in which they can run, and what is
+// said to fit does.
 TEST(Plan, RandomProgramsStayOrdered) {
   std::mt19937 random(1);
   auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
@@ -276,18 +284,25 @@ TEST(Plan, RandomProgramsStayOrdered) {
       PlanOp op;
       op.space = below(5) == 0 ? -1 : below(spaces);
       op.cost = 1 + below(50);
-      op.repeat = std::array{Repeat::Never, Repeat::Communicates, Repeat::Freely, Repeat::Freely, Repeat::Freely}[below(5)];
-      bool isFree = op.space >= 0 && below(8) == 0, sums = op.space >= 0 && !isFree && below(4) == 0;
+      op.repeat =
+          std::array{Repeat::Never, Repeat::Communicates, Repeat::Freely,
+                     Repeat::Freely, Repeat::Freely}[below(5)];
+      bool isFree = op.space >= 0 && below(8) == 0,
+           sums = op.space >= 0 && !isFree && below(4) == 0;
       op.isFree = isFree;
       if (isFree)
         op.repeat = Repeat::Freely;
       for (int64_t j = below(3) + (isFree ? 0 : 1); j > 0; --j) {
         // Late ones more often, and now and then one of long ago.
         int64_t size = values.size();
-        int64_t value = values[below(4) == 0 ? below(size) : size - 1 - below(std::min<int64_t>(size, 4))];
+        int64_t value =
+            values[below(4) == 0
+                       ? below(size)
+                       : size - 1 - below(std::min<int64_t>(size, 4))];
         op.operands.push_back({value, op.space >= 0 && below(5) != 0});
       }
-      int64_t value = b.program.addValue(below(6) == 0 ? 0 : 100 * (1 + below(20)), op.space >= 0 && !sums);
+      int64_t value = b.program.addValue(
+          below(6) == 0 ? 0 : 100 * (1 + below(20)), op.space >= 0 && !sums);
       op.results.push_back(value);
       b.program.addOp(op);
       values.push_back(value);
@@ -304,7 +319,8 @@ TEST(Plan, RandomProgramsStayOrdered) {
           Program program = copy;
           Planner again(program);
           bool fits = again.fit(before * part / 100, block, communicate);
-          ASSERT_TRUE(program.isOrdered()) << "program " << turn << ", to " << part << " %";
+          ASSERT_TRUE(program.isOrdered())
+              << "program " << turn << ", to " << part << " %";
           if (fits)
             ASSERT_LE(peak(again), before * part / 100);
           fitted += fits;
