@@ -10,6 +10,8 @@
 using namespace shardrt;
 
 static constexpr int64_t alignment = 256;
+/// Room behind each buffer: what runs past one must not find another.
+static constexpr int64_t apart = 1 << 16;
 /// Few, so that small programs give blocks several tiles, and not all as many.
 static constexpr int32_t multiprocessors = 3;
 
@@ -29,7 +31,7 @@ EmulatedDevice::~EmulatedDevice() {
 
 void *EmulatedDevice::allocate(int64_t bytes) {
   int64_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void *memory = std::aligned_alloc(alignment, rounded);
+  void *memory = std::aligned_alloc(alignment, rounded + apart);
   if (!memory) {
     fail(SHARDRT_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
     return nullptr;
