@@ -114,7 +114,7 @@ LEFT_OUT = set(
 
 
 # Gradients of values so large that a sine of them says nothing.
-NO_GRADIENT = {"lax.conv_unshared", "scipy.linalg.expm"}
+NO_GRADIENT = {"lax.conv_unshared", "scipy.linalg.expm", "scipy.linalg.expm_frechet"}
 
 
 def _eigh(m: Any) -> Any:
@@ -373,6 +373,7 @@ MORE: dict[str, tuple[Callable[..., Any], str]] = {
         "MN",
     ),
     "expm": (lambda n: (jax.scipy.linalg.expm(n / 4), jax.scipy.linalg.sqrtm(n @ n.T + jnp.eye(6)).real), "N"),
+    "expm_frechet": (lambda m, n: jax.scipy.linalg.expm_frechet(m / 9, n / 4), "MN"),
     "eigh": (_eigh, "M"),
     "svd": (_svd, "A"),
     "schur": (_schur, "M"),

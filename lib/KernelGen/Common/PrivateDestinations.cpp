@@ -165,6 +165,10 @@ private:
       return use.get() == insert.getDest();
     if (auto insert = dyn_cast<tensor::InsertOp>(user))
       return use.get() == insert.getDest();
+    // What a branch yields is its result's memory: several results that are one
+    // tensor in one branch would share it.
+    if (isa<scf::YieldOp>(user))
+      return isa<scf::IfOp, scf::IndexSwitchOp>(user->getParentOp());
     return isa<LoopLikeOpInterface>(user);
   }
 };
