@@ -72,9 +72,30 @@ namespace {
 struct Started {
   pid_t process = -1;
   bool isOver = false;
+  bool isKilled = false; ///< by a signal that the launcher did not send
   int code = 0;
 };
 } // namespace
+
+/// Codes of what happens to a rank through others.
+static bool isOfRun(int code) {
+  return code >= static_cast<int>(ExitCode::RankLost) &&
+         code <= static_cast<int>(ExitCode::Mismatch);
+}
+
+/// The ranks that say why all ended: those that gave up by themselves, before
+/// the others missed them; where there is none, all.
+static std::vector<size_t> findSpeakers(const std::vector<Started> &ranks) {
+  std::vector<size_t> all, gaveUp;
+  bool isAnyKilled = false;
+  for (auto [rank, started] : enumerate(ranks)) {
+    all.push_back(rank);
+    isAnyKilled |= started.isKilled;
+    if (started.code != 0 && !isOfRun(started.code))
+      gaveUp.push_back(rank);
+  }
+  return gaveUp.empty() || isAnyKilled ? all : gaveUp;
+}
 
 /// What a process ended with, as an exit code; says so where it was a signal.
 static int describeEnd(int64_t rank, pid_t process, int status, bool isAsked) {
@@ -99,10 +120,6 @@ static int waitForAll(std::vector<Started> &ranks) {
   // Where a rank was lost the others find out by themselves, and say more. Who
   // does not begin is waited for by those who wait to begin.
   std::chrono::seconds grace(4);
-  auto isOfRun = [](int code) {
-    return code >= static_cast<int>(ExitCode::RankLost) &&
-           code <= static_cast<int>(ExitCode::Mismatch);
-  };
   bool isBeginning = false;
   std::optional<Clock::time_point> failedAt;
   bool isAsked = false;
@@ -119,6 +136,8 @@ static int waitForAll(std::vector<Started> &ranks) {
         continue;
       }
       started.isOver = isAnyNew = true;
+      started.isKilled =
+          found > 0 && WIFSIGNALED(status) && !isAsked && sent == 0;
       started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
                                : describeEnd(rank, started.process, status,
                                              isAsked || sent != 0);
@@ -151,11 +170,11 @@ static int waitForAll(std::vector<Started> &ranks) {
   // A lost rank explains what the others say; else the lowest rank has the
   // word.
   int code = 0;
-  for (const Started &started : ranks)
-    if (started.code == static_cast<int>(ExitCode::RankLost))
-      return started.code;
+  for (size_t rank : findSpeakers(ranks))
+    if (ranks[rank].code == static_cast<int>(ExitCode::RankLost))
+      return ranks[rank].code;
     else if (code == 0)
-      code = started.code;
+      code = ranks[rank].code;
   return code;
 }
 
@@ -232,7 +251,7 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   close(listener);
   int code = waitForAll(ranks);
   std::vector<std::string> said;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (size_t rank : findSpeakers(ranks)) {
     auto file = MemoryBuffer::getFile(directory + "/" + Twine(rank));
     if (!file || (*file)->getBuffer().empty())
       continue;
