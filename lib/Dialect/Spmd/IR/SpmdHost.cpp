@@ -26,8 +26,8 @@ LogicalResult HostCallOp::verify() {
   if (getTypes() && getTypes()->size() != numValues)
     return emitOpError() << "lists " << getTypes()->size() << " types, expected " << numValues
                          << ": those of its operands and results";
-  if (getTypes())
-    for (Attribute attr : *getTypes())
+  if (std::optional<ArrayAttr> types = getTypes())
+    for (Attribute attr : *types)
       if (auto type = dyn_cast<RankedTensorType>(cast<TypeAttr>(attr).getValue()); !type || !type.hasStaticShape())
         return emitOpError() << "lists type " << attr << ", expected tensors of static shapes";
   return success();
