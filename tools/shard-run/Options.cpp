@@ -139,6 +139,11 @@ static NumberOption
                 cl::desc("Most bytes for inputs, outputs and temporaries of all ranks "
                          "(default: the machine's memory)"),
                 cl::value_desc("bytes"), cl::cat(category));
+static cl::opt<bool>
+    fitMemory("fit-memory",
+              cl::desc("On trial: compile a model that needs more than the "
+                       "limit to need less, in more time"),
+              cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "
               "differ, 4 rank lost,\n"
@@ -368,5 +373,6 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.compile.stages.threads = threadNumber.value_or(1);
   options.timeoutMs = timeoutMs.value_or(0);
   options.memoryLimit = limit.value_or(0);
+  options.fitsMemory = fitMemory;
   return options;
 }

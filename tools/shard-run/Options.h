@@ -39,6 +39,7 @@ struct RunOptions {
   /// File descriptors of whoever answers calls of the program; none: nobody.
   std::optional<std::pair<int, int>> hostCalls;
   int64_t memoryLimit = 0; ///< bytes; 0: what the machine has
+  bool fitsMemory = false; ///< compile to need less than the limit
 };
 
 /// Reads the command line. Ends the process with 2 for unknown options. Options

@@ -67,13 +67,15 @@ static uint64_t availableMemory() {
   return UINT64_MAX;
 }
 
-/// Compiles the model; where it would need more than there is, once more with a
-/// limit on what its ranks compute in between.
+/// Compiles the model; where it would need more than there is and that is asked
+/// for, once more with a limit on what its ranks compute in between.
 static Expected<Session> compileWithinMemory(const RunOptions &options,
                                              ModelOptions compile) {
   Expected<CompiledProgram> compiled = compileModel(options.model, compile);
   if (!compiled)
     return compiled.takeError();
+  if (!options.fitsMemory)
+    return Session::load(std::move(*compiled));
   uint64_t limit = options.memoryLimit;
   // The runtime and other programs take some as well.
   if (limit == 0)
@@ -137,6 +139,8 @@ static Error checkMemory(const Session &session, const RunOptions &options) {
     return Error::success();
   const MemoryPlan &memory = session.memory();
   std::string tried;
+  if (!options.fitsMemory && !options.isArtifact)
+    tried = "; --fit-memory (on trial) compiles it to need less";
   if (memory.repeated + memory.loops > 0)
     tried = formatv("; repeating {0} ops and taking {1} chains of ops in blocks "
                     "of rows was not enough",
