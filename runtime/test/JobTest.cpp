@@ -91,6 +91,19 @@ TEST(Job, AMismatchOfCountsAndOrders) {
       }
 }
 
+TEST(Job, ARankThatComesLateHearsOfThisRun) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(3), 0, 10'000, 0, false, way);
+    world.lateRank = 2;
+    EXPECT_EQ(world.run([](shardrt_context *ctx) {
+      return callSite(ctx, 1, shardrt_rank(ctx) == 0 ? 3 : 4);
+    }),
+              SHARDRT_MISMATCH)
+        << nameOf(way);
+    EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
+  }
+}
+
 TEST(Job, ARankThatHasFinished) {
   for (Way way : jobWays) {
     TestWorld world(threeSites(4), 0, 10'000, 0, false, way);

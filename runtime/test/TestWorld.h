@@ -231,6 +231,9 @@ public:
   TestWorld(const TestWorld &) = delete;
   TestWorld &operator=(const TestWorld &) = delete;
 
+  /// Of a job, the rank that begins a tenth of a second after the others.
+  int64_t lateRank = -1;
+
   int run(RankFunction function, int64_t repeat = 1, double *ms = nullptr) {
     if (!world)
       return -1;
@@ -240,6 +243,8 @@ public:
     if (!members.empty()) {
       std::vector<int> results(ranks, -1);
       forEachMember([&](Member &member, int64_t rank) {
+        if (rank == lateRank)
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
         results[rank] = shardrt_world_run_repeated(
             member.world, inputs.data(), inputs.data(), repeat, nullptr);
       });

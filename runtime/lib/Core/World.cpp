@@ -417,6 +417,11 @@ int World::run(void *const *const *inputs, void *const *const *outputs,
     if (int failed = options.job ? 0 : renewNccl(error))
       return failed;
   if (!group->reset()) {
+    if (!hasToldFailure) {
+      // Others have begun this run, and failed it, before this rank came.
+      std::fill(back.begin(), back.end(), 1);
+      return reportFailure();
+    }
     error = "an earlier run of this job failed: " + group->failure().text;
     return SHARDRT_LOST;
   }
@@ -430,6 +435,7 @@ int World::run(void *const *const *inputs, void *const *const *outputs,
 }
 
 int World::reportFailure() {
+  hasToldFailure = true;
   Failure failure = group->failure();
   error = failure.text;
   if (!failure.peerText.empty())

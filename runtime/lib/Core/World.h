@@ -65,6 +65,7 @@ public:
   std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
+  bool hasToldFailure = false; ///< to who called, of a group that stays failed
   std::vector<std::string> rankErrors; ///< by rank
 
 private:
