@@ -2,6 +2,7 @@
 
 #include "Core/Pool.h"
 #include "Core/Cores.h"
+#include "Core/Spin.h"
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -39,14 +40,6 @@ void shardrt::moveToCore([[maybe_unused]] int64_t index,
       sched_setaffinity(0, sizeof(allowed), &allowed);
     return;
   }
-#endif
-}
-
-static void relaxCore() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
 #endif
 }
 

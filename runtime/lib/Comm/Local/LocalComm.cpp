@@ -8,6 +8,7 @@
 
 #include "Comm/Local/LocalComm.h"
 #include "Core/Clock.h"
+#include "Core/Spin.h"
 #include <bit>
 #include <chrono>
 #include <cstdio>
@@ -17,14 +18,6 @@
 #include <unistd.h>
 
 using namespace shardrt;
-
-static void relaxCore() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
