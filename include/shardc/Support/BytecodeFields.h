@@ -92,6 +92,34 @@ private:
   mlir::DialectBytecodeReader &reader;
 };
 
+/// An attribute that begins with a code: `readFields(code, fields)` fails for one
+/// that is not known, which `dialect` is told to have.
+template <typename ReadFields>
+mlir::Attribute readCodedAttribute(mlir::DialectBytecodeReader &reader,
+                                   llvm::StringRef dialect,
+                                   ReadFields readFields) {
+  uint64_t code;
+  if (failed(reader.readVarInt(code)))
+    return {};
+  BytecodeFields fields(reader);
+  mlir::FailureOr<mlir::Attribute> attribute = readFields(code, fields);
+  if (failed(attribute)) {
+    reader.emitError() << "unknown attribute " << code << " of " << dialect;
+    return {};
+  }
+  return fields.ok ? *attribute : mlir::Attribute();
+}
+
+/// Reads past the three numbers of a version; null where they are damaged.
+inline std::unique_ptr<mlir::DialectVersion>
+skipVersion(mlir::DialectBytecodeReader &reader) {
+  uint64_t part;
+  for (int i = 0; i < 3; ++i)
+    if (failed(reader.readVarInt(part)))
+      return nullptr;
+  return std::make_unique<mlir::DialectVersion>();
+}
+
 } // namespace shardc
 
 #endif // SHARDC_SUPPORT_BYTECODEFIELDS_H

@@ -50,16 +50,10 @@ public:
       : BytecodeDialectInterface(dialect) {}
 
   Attribute readAttribute(DialectBytecodeReader &reader) const override {
-    uint64_t code;
-    if (failed(reader.readVarInt(code)))
-      return {};
-    BytecodeFields fields(reader);
-    FailureOr<Attribute> attribute = readFields(code, fields);
-    if (failed(attribute)) {
-      reader.emitError() << "unknown attribute " << code << " of stablehlo";
-      return {};
-    }
-    return fields.ok ? *attribute : Attribute();
+    return readCodedAttribute(
+        reader, "stablehlo", [&](uint64_t code, BytecodeFields &fields) {
+          return readFields(code, fields);
+        });
   }
 
   LogicalResult writeAttribute(Attribute attribute,
@@ -86,11 +80,7 @@ public:
   /// The version of StableHLO that wrote it; its encoding has only grown.
   std::unique_ptr<DialectVersion>
   readVersion(DialectBytecodeReader &reader) const override {
-    uint64_t part;
-    for (int i = 0; i < 3; ++i)
-      if (failed(reader.readVarInt(part)))
-        return nullptr;
-    return std::make_unique<DialectVersion>();
+    return skipVersion(reader);
   }
 
 private:
