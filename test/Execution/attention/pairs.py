@@ -9,12 +9,9 @@ fails, and a summary; exit code 1 if there is any.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +21,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+import runner  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
 
 QUERIES, POINTS, DIMS, FEATURES = 24, 16, 3, 5
@@ -101,40 +99,13 @@ def check(name: str, tools: Path, where: Path) -> str | None:
     shardings = tuple(NamedSharding(MESH, PartitionSpec("x") if shape else PartitionSpec()) for shape in shapes)
     lowered = jax.jit(both, in_shardings=shardings).lower(*arguments)
     wanted = [np.asarray(value) for value in jax.jit(both)(*arguments)]
-    model, inputs, outputs = where / "program.mlir", where / "in.npz", where / "out.npz"
-    model.write_text(lowered.as_text())
-    np.savez(inputs, **{f"in{i}": argument for i, argument in enumerate(arguments)})
-    raised = subprocess.run([tools / "shard-opt", model, "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False)
+    program = runner.Exported(lowered, arguments, where)
+    raised = program.raised(tools)
     pairs = re.findall(rf"tensor<(?:\d+x)?(?:{QUERIES}x{POINTS}|{POINTS}x{QUERIES}|{QUERIES}x{QUERIES})x", raised.stdout)
     if raised.returncode != 0 or pairs:
         return f"a number for each pair is left {len(pairs)} times {raised.stderr[:200]}"
-    run = subprocess.run([tools / "shard-run", model, f"--inputs=@{inputs}", f"--outputs=@{outputs}"], capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
-    with np.load(outputs) as results:
-        for i, want in enumerate(wanted):
-            worst = np.abs(results[f"out{i}"] - want).max()
-            if not worst <= 1e-5 * max(1.0, np.abs(want).max()):
-                return f"result {i} differs by {worst:.3g}"
-    return None
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PROGRAMS))
-    options = parser.parse_args()
-    bad = 0
-    names = options.names or list(PROGRAMS)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            wrong = check(name, options.tools, Path(folder))
-            if wrong:
-                bad += 1
-                print(f"{name}: {wrong}", flush=True)
-    print(f"{len(names)} programs, {bad} wrong")
-    return bad > 0
+    return program.compare(tools, wanted, 1e-5)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main(__doc__, PROGRAMS, check))

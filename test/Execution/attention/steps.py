@@ -9,11 +9,8 @@ program that fails, and a summary; exit code 1 if there is any.
 
 from __future__ import annotations
 
-import argparse
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +22,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+import runner  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
 
@@ -464,10 +462,8 @@ def check(name: str, tools: Path, where: Path) -> str | None:
     sharding = NamedSharding(MESH, case.spec)
     lowered = jax.jit(function, in_shardings=sharding, out_shardings=sharding).lower(*arguments)
     wanted = [np.asarray(value) for value in jax.tree.leaves(lowered.compile()(*arguments))]
-    model, inputs, outputs = where / "program.mlir", where / "in.npz", where / "out.npz"
-    model.write_text(lowered.as_text())
-    np.savez(inputs, **{f"in{i}": argument for i, argument in enumerate(arguments)})
-    raised = subprocess.run([tools / "shard-opt", model, "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False)
+    program = runner.Exported(lowered, arguments, where)
+    raised = program.raised(tools)
     if raised.returncode != 0:
         return f"refused: {raised.stderr[:300]}"
     is_whole = "spmd.manual" not in raised.stdout and "stablehlo.exponential" not in raised.stdout
@@ -478,33 +474,8 @@ def check(name: str, tools: Path, where: Path) -> str | None:
         return "not raised"
     if len(case.shapes) == 4 and "spmd.attention_backward" not in raised.stdout:
         return "its gradient is not raised"
-    run = subprocess.run([tools / "shard-run", model, f"--inputs=@{inputs}", f"--outputs=@{outputs}"], capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
-    with np.load(outputs) as results:
-        for i, want in enumerate(wanted):
-            worst = np.abs(results[f"out{i}"] - want).max()
-            if not worst <= 2e-5 * max(1.0, np.abs(want).max()):
-                return f"result {i} differs by {worst:.3g}"
-    return None
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PROGRAMS))
-    options = parser.parse_args()
-    bad = 0
-    names = options.names or list(PROGRAMS)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            wrong = check(name, options.tools, Path(folder))
-            if wrong:
-                bad += 1
-                print(f"{name}: {wrong}", flush=True)
-    print(f"{len(names)} programs, {bad} wrong")
-    return bad > 0
+    return program.compare(tools, wanted, 2e-5)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main(__doc__, PROGRAMS, check))
