@@ -1,10 +1,10 @@
 //===- Options.cpp - What shard-run was asked to do -----------------------===//
 
 #include "Options.h"
+#include "../Common/CompileOptions.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
-#include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include <cmath>
@@ -17,23 +17,7 @@ static cl::OptionCategory category("shard-run");
 
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
-static NumberOption ranks("ranks",
-                          cl::desc("Ranks; for a mesh of one axis its size"),
-                          cl::value_desc("N"), cl::cat(category));
-static cl::opt<std::string>
-    mesh("mesh", cl::desc("Other sizes for axes of the file's mesh"),
-         cl::value_desc("x=2,y=2"), cl::cat(category));
-static cl::list<std::string>
-    sizes("sizes",
-          cl::desc("Sizes of the shards in which a dim of an argument "
-                   "arrives, and perhaps zigzag: the program has it in blocks "
-                   "from both ends; may be given several times"),
-          cl::value_desc("ARG:DIM=300,200,0"), cl::cat(category));
-static cl::list<std::string>
-    shapes("shapes",
-           cl::desc("The shape of an argument whose type has '?'; may be given "
-                    "several times (default: that of its input)"),
-           cl::value_desc("ARG=8x6"), cl::cat(category));
+static CompileOptions compile(category, "device", /*writesKernels=*/false);
 static cl::opt<std::string> transport(
     "transport",
     cl::desc("thread: ranks are threads (default, unless a launcher started "
@@ -46,11 +30,6 @@ static NumberOption
     processes("processes",
               cl::desc("Start N processes on this machine, one for each rank"),
               cl::value_desc("N"), cl::cat(category));
-static cl::opt<std::string>
-    device("device",
-           cl::desc("cpu (default), cuda, or emulated-cuda: kernels for GPUs, "
-                    "run on the host"),
-           cl::value_desc("name"), cl::init("cpu"), cl::cat(category));
 static cl::opt<bool>
     checkKernels("check-kernels",
                  cl::desc("With emulated-cuda: look at every access of kernels "
@@ -66,24 +45,6 @@ static cl::opt<std::string>
                cl::desc("With emulated-cuda: make a kernel wrong, to see "
                         "whether that is found (spmd-plant-fault)"),
                cl::value_desc("KIND:NUMBER"), cl::Hidden, cl::cat(category));
-static cl::opt<std::string>
-    arch("arch",
-         cl::desc("What code is generated for: native (default), "
-                  "x86-64-v3, a CPU's name; with kernels for GPUs these: "
-                  "sm_80,sm_90a"),
-         cl::value_desc("name"), cl::init("native"), cl::cat(category));
-static const TakeOptionName takeThreads("threads");
-static NumberOption
-    threads("threads",
-            cl::desc("Threads of each rank that share its loops (default 1)"),
-            cl::value_desc("N"), cl::cat(category));
-static cl::opt<bool>
-    noFallback("no-fallback",
-               cl::desc("An op that would be gathered is an error"),
-               cl::cat(category));
-static cl::opt<bool>
-    noRaise("no-raise", cl::desc("Leave attention as the ops it is made of"),
-            cl::init(shardc::StageOptions().noRaise), cl::cat(category));
 static cl::list<std::string>
     inputs("input",
            cl::desc("The next argument: @file.npy, 4x8xf32=0.5 or "
@@ -213,9 +174,8 @@ static Error checkOptions() {
   if (processes.getNumOccurrences() && transport == "mpi")
     return usage("--transport=mpi is for processes that mpirun starts; "
                  "--processes starts them without it");
-  if (!is_contained({"cpu", "cuda", "emulated-cuda"}, device.getValue()))
-    return usage("--device=" + device +
-                 ": expected cpu, cuda or emulated-cuda");
+  if (Error error = compile.check())
+    return error;
   StringRef order = kernelSchedule;
   uint64_t orderSeed;
   if (order.consume_front("random=")
@@ -223,7 +183,7 @@ static Error checkOptions() {
           : !is_contained({"round-robin", "run-ahead"}, order))
     return usage("--kernel-schedule=" + kernelSchedule +
                  ": expected round-robin, run-ahead or random=SEED");
-  if (checkKernels && device != "emulated-cuda")
+  if (checkKernels && compile.target != "emulated-cuda")
     return usage("--check-kernels goes with --device=emulated-cuda");
   for (const std::string &format : report)
     if (format != "json" && !StringRef(format).ends_with(".html"))
@@ -231,26 +191,9 @@ static Error checkOptions() {
                    ": expected json, or a file whose name ends with .html");
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
-  if (threads.getNumOccurrences() && device != "cpu")
-    return usage("--threads says how kernels of the host are shared, but "
-                 "--device=" +
-                 device + " has kernels of its own");
   if (hostCalls.getNumOccurrences() && !hostCallFiles())
     return usage("--host-calls=" + hostCalls +
                  ": expected two open file descriptors, ANSWERS,REQUESTS");
-  if (StringRef(arch).starts_with("sm_")) {
-    if (device == "cpu")
-      return usage("--arch=" + arch + " is a GPU: it goes with --device=cuda "
-                   "or --device=emulated-cuda");
-    if (std::string problem = checkGpuArchs(arch); !problem.empty())
-      return usage("--arch=" + arch + ": " + problem);
-  }
-  if (mesh.getNumOccurrences())
-    if (Error error = checkMeshOption(mesh))
-      return error;
-  for (const std::string &text : sizes)
-    if (Error error = checkSizesOption(text))
-      return error;
   if (!inputs.empty() && inputsFile.getNumOccurrences())
     return usage("--input and --inputs contradict each other: give arrays one "
                  "by one or all in "
@@ -281,29 +224,21 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   RunOptions options;
   options.model = model;
   options.isArtifact = isArtifact(model);
-  options.compile.stages.mesh = mesh;
-  options.compile.stages.sizes = join(sizes, ";");
-  options.compile.stages.shapes = join(shapes, ";");
-  options.compile.stages.noFallback = noFallback;
-  options.compile.stages.noRaise = noRaise;
-  options.compile.stages.plantFault = plantFault;
-  if (StringRef(arch).starts_with("sm_"))
-    options.compile.stages.gpuArch = arch;
-  else
-    options.compile.stages.arch = arch;
+  Expected<ModelOptions> compiled = compile.read();
+  if (!compiled)
+    return compiled.takeError();
+  options.compile = std::move(*compiled);
+  StageOptions &stages = options.compile.stages;
+  stages.plantFault = plantFault;
+  stages.checkKernels = checkKernels;
+  stages.trace = trace.getNumOccurrences() && compile.target == "cpu";
   if (hostCalls.getNumOccurrences()) {
     options.hostCalls = hostCallFiles();
-    options.compile.stages.hostCalls = true;
+    stages.hostCalls = true;
   }
-  options.compile.stages.checkKernels = checkKernels;
-  if (device != "cpu")
-    options.compile.stages.target =
-        device == "cuda" ? Target::Cuda : Target::EmulatedCuda;
-  std::optional<int64_t> processNumber, seedNumber, steps, timeoutMs, limit, threadNumber;
+  std::optional<int64_t> processNumber, seedNumber, steps, timeoutMs, limit;
   Error numbers = joinErrors(
-      joinErrors(joinErrors(readNumber(ranks, 1, 65536, options.compile.ranks),
-                            joinErrors(readNumber(seed, 0, INT64_MAX, seedNumber),
-                                       readNumber(threads, 1, 1024, threadNumber))),
+      joinErrors(readNumber(seed, 0, INT64_MAX, seedNumber),
                  joinErrors(readNumber(repeat, 1, 1000000000, steps),
                             readNumber(timeout, 1, INT64_MAX, timeoutMs))),
       joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
@@ -313,19 +248,16 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                        readNumber(processes, 1, 4096, processNumber));
   if (numbers)
     return std::move(numbers);
-  if (processNumber && !options.compile.ranks && !mesh.getNumOccurrences())
+  if (processNumber && !options.compile.ranks && !compile.mesh.getNumOccurrences())
     options.compile.ranks = processNumber;
   if (options.isArtifact) {
     if (check)
       return usage("--check compiles the model once more, but " + model +
                    " is an artifact; give the model");
-    for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-             std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-             &device, &threads})
-      if (option->getNumOccurrences())
-        return usage("--" + option->ArgStr +
-                     " is said when a program is compiled, but " + model +
-                     " is an artifact; give it to shard-translate");
+    if (const cl::Option *option = compile.findGiven())
+      return usage("--" + option->ArgStr +
+                   " is said when a program is compiled, but " + model +
+                   " is an artifact; give it to shard-translate");
   }
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
@@ -369,8 +301,6 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     else
       options.reportFile = format;
   options.traceFile = trace;
-  options.compile.stages.trace = trace.getNumOccurrences() && device == "cpu";
-  options.compile.stages.threads = threadNumber.value_or(1);
   options.timeoutMs = timeoutMs.value_or(0);
   options.memoryLimit = limit.value_or(0);
   options.fitsMemory = fitMemory;
