@@ -30,8 +30,9 @@ using namespace shardc::spmd;
 // What is linear
 //===----------------------------------------------------------------------===//
 
-/// True for zero, or a splat or broadcast of it. -0 is not: x + -0 is x, but a
-/// sum of partial values starts from +0.
+/// True for a zero of either sign, or a splat or broadcast of it. All ranks then
+/// start from it, and the sum of what they have is what one start gives: -0 only
+/// where it was -0 and all terms are.
 static bool isZero(Value value) {
   while (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     value = broadcast.getOperand();
@@ -217,8 +218,11 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
   AllReduceOp combined = combine(result, op, op.getAxes());
   if (!startsFromZero) {
     builder.setInsertionPoint(loop);
-    auto zero = DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType()));
-    loop->setOperand(number, stablehlo::ConstantOp::create(builder, loop.getLoc(), zero));
+    // -0 is neutral: from +0, terms and an initial value of -0 would give +0.
+    TypedAttr zero = builder.getZeroAttr(type.getElementType());
+    if (isa<FloatType>(type.getElementType()))
+      zero = builder.getFloatAttr(type.getElementType(), -0.0);
+    loop->setOperand(number, stablehlo::ConstantOp::create(builder, loop.getLoc(), DenseElementsAttr::get(type, zero)));
     builder.setInsertionPointAfter(combined);
     auto total = stablehlo::AddOp::create(builder, sum->getLoc(), type, initial, combined.getResult());
     combined.getResult().replaceAllUsesExcept(total.getResult(), total);
