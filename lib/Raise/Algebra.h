@@ -55,6 +55,8 @@ enum class TermKind {
 };
 
 struct Term {
+  explicit Term(TermKind kind) : kind(kind) {}
+
   TermKind kind;
   DimSet dims = 0;
   bool isBool = false;

@@ -317,8 +317,7 @@ void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayR
   for (PolyId poly : polys) {
     if (timesFirst) {
       // A term of its own, so that conditions mask the product.
-      Term term;
-      term.kind = TermKind::Leaf;
+      Term term{TermKind::Leaf};
       term.dim = 1;
       PolyId first = f.algebra->term(std::move(term));
       writer.terms[*f.algebra->singleTerm(first)] = block->getArgument(0);
@@ -350,7 +349,7 @@ Arranged Emitter::rowFactor(const Monomial &factor, spmd::AllPairsOp op) {
   Algebra &algebra = *f.algebra;
   Writer writer(algebra, builder, loc, accumulator, shapeOf(rows()));
   auto known = [&](unsigned number, Value value) {
-    Term term;
+    Term term{TermKind::Leaf};
     term.dim = number;
     TermId id = *algebra.singleTerm(algebra.term(std::move(term)));
     writer.terms[id] = value;

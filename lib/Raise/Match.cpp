@@ -161,8 +161,7 @@ static bool isCondition(const Algebra &algebra, PolyId poly) {
 }
 
 PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operation *op) {
-  Term term;
-  term.kind = TermKind::Function;
+  Term term{TermKind::Function};
   term.name = StringAttr::get(op->getContext(), stablehlo::SelectOp::getOperationName());
   term.attributes = DictionaryAttr::get(op->getContext());
   term.type = Float32Type::get(op->getContext());

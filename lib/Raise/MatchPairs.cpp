@@ -217,8 +217,7 @@ PolyId raise::withDifference(Algebra &algebra, PolyId poly, MLIRContext *context
       if (!algebra.isNear(algebra.scale(*a, ratio), *b))
         continue;
       bool isDifference = ratio == -1;
-      Term sum;
-      sum.kind = TermKind::Function;
+      Term sum{TermKind::Function};
       sum.name = StringAttr::get(context, isDifference ? "stablehlo.subtract" : "stablehlo.add");
       sum.attributes = DictionaryAttr::get(context);
       sum.arguments = {algebra.ofTerm(first), algebra.scale(algebra.ofTerm(second), isDifference ? 1 : ratio)};

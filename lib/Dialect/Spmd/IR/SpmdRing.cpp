@@ -43,7 +43,7 @@ LogicalResult PairStepOp::verify() {
       return emitOpError() << "has map " << AffineMapAttr::get(map) << " for " << tensor.getType()
                            << ", expected each of its dims to be one of " << numDims << " dims";
   }
-  if (getAt().size() != numDims - 2)
+  if (static_cast<int64_t>(getAt().size()) != numDims - 2)
     return emitOpError() << "begins at " << getAt().size() << " indices, expected " << numDims - 2;
   size_t states = getBackward() ? 3 : getCombine() == PairCombine::Softmax ? 3 : getCombine() == PairCombine::TopK ? 2 : 1;
   if (getBackward() ? getInits().size() < states || getRows().size() != 3 : getInits().size() != states || !getRows().empty())
