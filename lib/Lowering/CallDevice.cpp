@@ -5,7 +5,10 @@
 // docs/Rationale/GPU.md sections 3 and 4.
 //
 //===----------------------------------------------------------------------===//
+#include "CommunicationKernels.h"
 #include "RuntimeCalls.h"
+#include "SiteTables.h"
+#include "shardrt/CommunicationKernels.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
@@ -16,6 +19,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringExtras.h"
@@ -382,7 +386,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   }
   for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
     kernel.setWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                                       device.getI64IntegerAttr(tensors.empty() ? 16 : 1024));
+                                       device.getI64IntegerAttr(launch->hasAttr(kOfGpu) ? 1024 : 16));
   if (!tensors.empty())
     kernel->setAttr(kTensorMaps, device.getI64IntegerAttr(tensors.size()));
   if (Attribute gpu = launch->getAttr(kOfGpu))
@@ -567,6 +571,18 @@ LogicalResult DeviceCalls::run() {
                                                             at.getI64IntegerAttr(std::max<int64_t>(areaWords, 1))));
   }
   stageArguments();
+  // What the runtime launches by itself, at sites.
+  if (hasSites(module)) {
+    FailureOr<shardrt::SiteTable> sites = readSites(module);
+    if (failed(sites))
+      return failure();
+    for (gpu::GPUFuncOp function : addCommunicationKernels(kernels, *sites)) {
+      Kernel kernel;
+      kernel.function = function;
+      kernel.threads = shardrt::communicationThreads;
+      made.push_back(kernel);
+    }
+  }
   writeTables();
   return success();
 }

@@ -51,6 +51,7 @@ void shardc::buildPropagateStage(OpPassManager &pm, const StageOptions &options)
   propagation.noFallback = options.noFallback;
   propagation.explain = options.explain;
   propagation.origins = options.origins;
+  propagation.keepOrder = options.keepOrder;
   buildPropagationPipeline(pm, propagation);
 }
 
@@ -85,7 +86,7 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names = false, int64_t transformBlock = 0) {
+static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlock, bool manyThreads) {
   pm.addPass(createLowerCommunicationPass());
   // What kernels are called in a trace; sites have their lines by now.
   if (names)
@@ -93,20 +94,24 @@ static void addLowerToLinalg(OpPassManager &pm, bool names = false, int64_t tran
   pm.addPass(createCanonicalizerPass());
   LowerToLinalgPassOptions linalg;
   linalg.transformBlock = transformBlock;
+  linalg.manyThreads = manyThreads;
   pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
 void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm);
+  addLowerToLinalg(pm, /*names=*/false, /*transformBlock=*/0, /*manyThreads=*/true);
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   kernels.vectors = false;
   bool emulated = options.target == Target::EmulatedCuda;
   // What is emulated is the newest that the kernels are made for.
   StringRef gpus = options.gpuArch.empty() && emulated ? StringRef("sm_90a") : StringRef(options.gpuArch);
-  buildGpuBufferPipeline(pm, kernels, /*warpgroups=*/gpus.contains("sm_90a"));
+  GpuKernelOptions gpu;
+  gpu.warpgroups = gpus.contains("sm_90a");
+  gpu.tf32 = options.tf32;
+  buildGpuBufferPipeline(pm, kernels, gpu);
   pm.addPass(createCallRuntimePass());
   pm.addPass(createCallDevicePass());
   buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
@@ -127,7 +132,7 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
 
 void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
   // Half of a second-level cache. Threads share whole stages.
-  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10);
+  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10, /*manyThreads=*/false);
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
   kernels.threads = options.threads;
@@ -168,6 +173,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
   Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
   Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
+  Option<bool> keepOrder{*this, "keep-order", llvm::cl::desc("Deal out nothing but what annotations say."), llvm::cl::init(false)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
   Option<bool> trace{*this, "trace", llvm::cl::desc("Let kernels say when they begin and end."), llvm::cl::init(false)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
@@ -181,6 +187,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.noFallback = noFallback;
     options.hostCalls = hostCalls;
     options.noRaise = noRaise;
+    options.keepOrder = keepOrder;
     options.threads = threads;
     options.trace = trace;
     options.explain = explain;

@@ -57,15 +57,34 @@ inline constexpr llvm::StringLiteral kTensorBoxAttrName = "spmd.tensor_box";
 /// How many such descriptions come before a kernel's other arguments.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
 
+/// Who does products, convolutions and transforms: our kernels; a library of the
+/// device's vendor where that pays and it is there; such a library wherever it can,
+/// and without it nothing runs.
+enum class LibraryUse { Generated, Auto, Library };
+
+/// What kernels are made.
+struct GpuKernelOptions {
+  LibraryUse libraries = LibraryUse::Generated;
+  /// Also those that only sm_90a runs.
+  bool warpgroups = false;
+  /// Products of f32 whose program asks for the default precision may round
+  /// their factors to tf32.
+  bool tf32 = false;
+};
+
 /// Tensors to buffers and gpu.launch, with the arena planned. In: as
 /// buildCpuBufferPipeline. Out: host code in memref, scf, arith, func, and
-/// gpu.launch; with `warpgroups` also of kernels that only sm_90a runs.
+/// gpu.launch.
 void buildGpuBufferPipeline(mlir::OpPassManager &pm,
-                            const CpuKernelOptions &options, bool warpgroups);
+                            const CpuKernelOptions &options,
+                            const GpuKernelOptions &gpu);
 
 /// Kernels in `gpu.module @shardc_kernels` to the NVVM dialect; with `forPtx` as
 /// LLVM's NVPTX takes them, where some ops are inline assembly.
 void buildGpuToNVVMPipeline(mlir::OpPassManager &pm, bool forPtx);
+
+/// Lets bufferization take `spmd.library_call`; part of the below.
+void registerLibraryCallModel(mlir::DialectRegistry &registry);
 
 /// Dialects and interfaces that the pipelines need.
 void registerGpuKernelDialects(mlir::DialectRegistry &registry);

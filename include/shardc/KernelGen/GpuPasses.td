@@ -25,7 +25,11 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"warpgroups", "warpgroups", "bool", /*default=*/"false",
-           "Beside the kernels that all GPUs run, make those for sm_90a of products that fit it.">];
+           "Beside the kernels that all GPUs run, make those for sm_90a of products and steps of attention that fit it.">,
+    Option<"tf32", "tf32", "bool", /*default=*/"false",
+           "Products of f32 that ask for no more than the default precision may round their factors to tf32.">,
+    Option<"libraries", "libraries", "std::string", /*default=*/"\"generated\"",
+           "Who does products and convolutions: generated, auto or library (docs/Rationale/GPU.md).">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
@@ -39,6 +43,15 @@ def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModu
     of libdevice, so that a kernel which needs none of these can be made without CUDA.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
+}
+
+def ExpandFragmentProductsPass : Pass<"spmd-expand-fragment-products", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Say in PTX what products of fragments are.";
+  let description = [{
+    Before: `llvm.inline_asm` named as a product of warpgroups whose left matrix is in registers, on a struct of sums. After:
+    the same on single sums, as assembly takes them, with its text. The emulator knows the form before.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
 def PlantFaultPass : Pass<"spmd-plant-fault", "mlir::ModuleOp"> {

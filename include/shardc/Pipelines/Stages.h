@@ -29,6 +29,8 @@ struct StageOptions {
   bool noFallback = false;
   /// Attention and other patterns stay the ops that they are made of.
   bool noRaise = false;
+  /// No dim is dealt out from both ends unless an annotation says so.
+  bool keepOrder = false;
   /// Print where each sharding came from.
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
@@ -52,6 +54,8 @@ struct StageOptions {
   bool checkKernels = false;
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
+  /// Products of f32 of default precision may be of tf32 on GPUs.
+  bool tf32 = false;
 };
 
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);

@@ -5,8 +5,10 @@
 // meet.
 //
 //===----------------------------------------------------------------------===//
+#include "Warpgroups.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/Support/UserLocation.h"
@@ -147,6 +149,13 @@ LLVM::CallOp Emulation::callHost(OpBuilder &b, Location loc, StringRef name,
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// A product of warpgroups whose left matrix is in registers.
+static bool isFragmentProduct(Operation *op) {
+  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+  return assembly &&
+         assembly.getAsmString().starts_with(gpukernels::kFragmentProductName);
+}
+
 /// Names of libdevice that libm has under the rest of the name.
 static bool isInLibm(StringRef name) {
   static const llvm::StringSet<> both = {
@@ -224,7 +233,10 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
 void Emulation::findSums(LLVM::LLVMFuncOp kernel) {
   sumTypes.clear();
   sumOps.clear();
-  kernel.walk([&](NVVM::WgmmaMmaAsyncOp op) { sumTypes.insert(op.getType()); });
+  kernel.walk([&](Operation *op) {
+    if (isa<NVVM::WgmmaMmaAsyncOp>(op) || isFragmentProduct(op))
+      sumTypes.insert(op->getResult(0).getType());
+  });
   if (sumTypes.empty())
     return;
   kernel.walk([&](Operation *op) {
@@ -318,14 +330,18 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
   if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op)) {
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isBF16 = product.getTypeA() == NVVM::WGMMATypes::bf16;
-    if ((!isBF16 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
+    bool isTF32 = product.getTypeA() == NVVM::WGMMATypes::tf32;
+    if ((!isBF16 && !isTF32 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
         product.getTypeA() != product.getTypeB() ||
         product.getTypeD() != NVVM::WGMMATypes::f32 || shape.getM() != 64 ||
-        shape.getK() != 16 || product.getScaleD() != NVVM::WGMMAScaleOut::one ||
+        shape.getK() != (isTF32 ? 8 : 16) ||
+        product.getScaleD() != NVVM::WGMMAScaleOut::one ||
         product.getScaleA() != NVVM::WGMMAScaleIn::one ||
         product.getScaleB() != NVVM::WGMMAScaleIn::one)
-      return unknown("m64nNk16 of f16 or bf16 added to f32 sums");
+      return unknown("m64nNk16 of f16 or bf16, or m64nNk8 of tf32, added to "
+                     "f32 sums");
     int64_t config = shape.getN() | (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
+                     (isTF32 ? SHARDRT_PRODUCT_TF32 : 0) |
                      (check ? SHARDRT_PRODUCT_CHECK : 0);
     if (product.getLayoutA() == NVVM::MMALayout::col)
       config |= SHARDRT_PRODUCT_LEFT_LINES;
@@ -334,6 +350,26 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     return call("shardrt_emulated_product", i64,
                 {thread, product.getDescriptorA(), product.getDescriptorB(),
                  product.getInouts(), constant(b, loc, i32, config),
+                 constant(b, loc, i32, places++), where(b, loc)});
+  }
+  if (isFragmentProduct(op)) {
+    StringRef name = cast<LLVM::InlineAsmOp>(op).getAsmString();
+    name.consume_front(gpukernels::kFragmentProductName);
+    int64_t columns = 0;
+    bool isBF16 = name.ends_with(".bf16.bf16");
+    if (name.consumeInteger(10, columns) ||
+        name != (isBF16 ? "k16.f32.bf16.bf16" : "k16.f32.f16.f16") ||
+        op->getNumOperands() != 6)
+      return unknown("m64nNk16 of f16 or bf16 added to f32 sums");
+    for (int64_t word = 0; word < 4; ++word)
+      LLVM::StoreOp::create(b, loc, op->getOperand(1 + word),
+                            scratchAt(b, loc, 4 + word));
+    int64_t config = columns | SHARDRT_PRODUCT_RIGHT_LINES |
+                     (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
+                     (check ? SHARDRT_PRODUCT_CHECK : 0);
+    return call("shardrt_emulated_product_of_registers", i64,
+                {thread, scratchAt(b, loc, 4), op->getOperand(5),
+                 op->getOperand(0), constant(b, loc, i32, config),
                  constant(b, loc, i32, places++), where(b, loc)});
   }
   if (isa<NVVM::WgmmaFenceAlignedOp>(op))
@@ -354,12 +390,26 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
                 {thread, extract.getContainer(),
                  constant(b, loc, i32, extract.getPosition().front()),
                  where(b, loc)});
-  if (isa<LLVM::ZeroOp>(op)) {
+  if (auto insert = dyn_cast<LLVM::InsertValueOp>(op)) {
+    // Done in place: nobody else may have the sums before.
+    Operation *before = insert.getContainer().getDefiningOp();
+    bool isFirst = before && matchPattern(before, m_Constant());
+    if (!isFirst && !insert.getContainer().hasOneUse())
+      return unknown("sums that are put together in one place");
+    int64_t count =
+        cast<LLVM::LLVMStructType>(op->getResult(0).getType()).getBody().size();
+    return call("shardrt_emulated_set_sum", i64,
+                {thread, insert.getContainer(),
+                 constant(b, loc, i32, insert.getPosition().front()),
+                 constant(b, loc, i32, count), insert.getValue(),
+                 where(b, loc)});
+  }
+  if (isa<LLVM::ZeroOp, LLVM::PoisonOp>(op)) {
     op->getResult(0).replaceAllUsesWith(constant(b, loc, i64, 0));
     op->erase();
     return success();
   }
-  return unknown("sums that come of zeros and of products alone");
+  return unknown("sums that come of zeros, numbers and products alone");
 }
 
 LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
@@ -460,22 +510,39 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     std::optional<NVVM::MMATypes> type = product.getMultiplicandAPtxType();
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isF16 = type == NVVM::MMATypes::f16;
-    if ((!isF16 && type != NVVM::MMATypes::bf16) || shape.getM() != 16 ||
-        shape.getN() != 8 || shape.getK() != 16 ||
+    bool isTF32 = type == NVVM::MMATypes::tf32;
+    if ((!isF16 && !isTF32 && type != NVVM::MMATypes::bf16) ||
+        shape.getM() != 16 || shape.getN() != 8 ||
+        shape.getK() != (isTF32 ? 8 : 16) ||
         product.getOperandA().size() != 4 ||
         product.getOperandB().size() != 2 ||
         product.getOperandC().size() != 4 ||
         !product.getOperandC()[0].getType().isF32())
-      return op->emitOpError() << "is not known to the emulator; expected "
-                                  "m16n8k16 of f16 or bf16 with f32 sums";
+      return op->emitOpError()
+             << "is not known to the emulator; expected "
+                "m16n8k16 of f16 or bf16, or m16n8k8 of tf32, with "
+                "f32 sums";
     for (auto [i, word] : llvm::enumerate(op->getOperands()))
       LLVM::StoreOp::create(b, loc, word, scratchAt(b, loc, 4 + i));
     callHost(b, loc, "shardrt_emulated_mma", {},
              {thread,
-              constant(b, loc, i32, isF16 ? SHARDRT_MMA_F16 : SHARDRT_MMA_BF16),
+              constant(b, loc, i32,
+                       isF16    ? SHARDRT_MMA_F16
+                       : isTF32 ? SHARDRT_MMA_TF32
+                                : SHARDRT_MMA_BF16),
               scratchAt(b, loc, 4), scratch, constant(b, loc, i32, places++),
               where(b, loc)});
     return replace(readWords(b, loc, op->getResult(0).getType(), 4));
+  }
+  if (auto round = dyn_cast<NVVM::ConvertFloatToTF32Op>(op)) {
+    if (round.getRnd() != NVVM::FPRoundingMode::RNA ||
+        round.getSat() != NVVM::SaturationMode::NONE || round.getRelu())
+      return op->emitOpError()
+             << "is not known to the emulator; expected rounding to nearest, "
+                "ties away from zero";
+    return replace(
+        callHost(b, loc, "shardrt_emulated_tf32", i32, round.getSrc())
+            .getResult());
   }
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
     Value size = constant(b, loc, i32, copy.getSize());
@@ -589,7 +656,10 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   });
   // Fragments of matrices make long functions, whose time goes into the
   // emulator's calls: not worth the host's optimiser.
-  if (llvm::any_of(ops, llvm::IsaPred<NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>)) {
+  if (llvm::any_of(ops, [](Operation *op) {
+        return isa<NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>(op) ||
+               isFragmentProduct(op);
+      })) {
     copy.setOptimizeNone(true);
     copy.setNoInline(true);
   }

@@ -127,10 +127,14 @@ struct ConvertGpuKernelsPass final
 } // namespace
 
 void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
-                            bool warpgroups) {
+                            const GpuKernelOptions &gpu) {
   buildSharedBufferPipeline(pm, options);
   FormGpuKernelsPassOptions form;
-  form.warpgroups = warpgroups;
+  form.warpgroups = gpu.warpgroups;
+  form.tf32 = gpu.tf32;
+  form.libraries = gpu.libraries == LibraryUse::Library ? "library"
+                   : gpu.libraries == LibraryUse::Auto  ? "auto"
+                                                        : "generated";
   pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass(form));
   // Scratch of kernels is planned like any buffer.
   PlanArenaPassOptions arena;
@@ -158,12 +162,15 @@ void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
-  if (forPtx)
-    kernels.addPass(createConvertNVVMToLLVMPass());
+  if (!forPtx)
+    return;
+  kernels.addPass(createExpandFragmentProductsPass());
+  kernels.addPass(createConvertNVVMToLLVMPass());
 }
 
 void registerGpuKernelDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, NVVM::NVVMDialect>();
+  registerLibraryCallModel(registry);
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
 }
@@ -173,6 +180,9 @@ struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
   Option<bool> warpgroups{*this, "warpgroups",
                           llvm::cl::desc("Make kernels for sm_90a as well."),
                           llvm::cl::init(false)};
+  Option<bool> tf32{*this, "tf32",
+                    llvm::cl::desc("Let products of f32 be of tf32."),
+                    llvm::cl::init(false)};
 };
 } // namespace
 
@@ -181,7 +191,10 @@ void registerGpuKernelPipelines() {
   PassPipelineRegistration<GpuPipelineOptions>(
       "spmd-gpu-buffers", "linalg on tensors to kernels on buffers",
       [](OpPassManager &pm, const GpuPipelineOptions &options) {
-        buildGpuBufferPipeline(pm, {}, options.warpgroups);
+        GpuKernelOptions gpu;
+        gpu.warpgroups = options.warpgroups;
+        gpu.tf32 = options.tf32;
+        buildGpuBufferPipeline(pm, {}, gpu);
       });
   PassPipelineRegistration<GpuPipelineOptions>(
       "spmd-gpu-to-nvvm", "kernels to the NVVM dialect",

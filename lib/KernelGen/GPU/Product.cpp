@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
+#include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -193,7 +194,7 @@ ProductKernel::ProductKernel(OpBuilder &b, linalg::GenericOp op,
                              const Product &product, Tiling tiling,
                              TileLayout layout)
     : b(b), op(op), product(product), tiling(tiling), layout(layout),
-      loc(op.getLoc()), dims(b, op), emitter(b, op) {}
+      loc(op.getLoc()), dims(b, op), emitter(b, op), bringers(tiling.threads) {}
 
 int64_t ProductKernel::pitch(const Factor &factor) const {
   if (layout == TileLayout::DepthMajor)
@@ -202,9 +203,10 @@ int64_t ProductKernel::pitch(const Factor &factor) const {
 }
 
 int64_t ProductKernel::tileBytes(const Factor &factor) const {
-  bool byDepth = layout == TileLayout::DepthMajor || factor.alongLines;
-  return (byDepth ? tiling.depth : linesOf(factor)) * pitch(factor) *
-         elementBytes();
+  if (layout == TileLayout::Panels)
+    return linesOf(factor) * tiling.depth * elementBytes();
+  return (standsAlongLines(factor) ? tiling.depth : linesOf(factor)) *
+         pitch(factor) * elementBytes();
 }
 
 Value ProductKernel::at(Value base, Value bytes) {
@@ -215,8 +217,12 @@ Value ProductKernel::at(Value base, Value bytes) {
 }
 
 Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
-  bool byDepth = layout == TileLayout::DepthMajor || factor.alongLines;
+  bool byDepth = standsAlongLines(factor);
   Value row = byDepth ? depth : line, column = byDepth ? line : depth;
+  if (layout == TileLayout::Panels)
+    return WarpgroupBuilder(b, loc).placeInPanels(
+        row, mul(column, elementBytes()),
+        byDepth ? tiling.depth : linesOf(factor));
   int64_t width = pitch(factor);
   if (layout == TileLayout::Swizzled) {
     // Eight rows of 16 bytes must meet all banks: rows of 128 bytes and more
@@ -322,23 +328,23 @@ void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
 void ProductKernel::bring(const Factor &factor, Value line, Value from,
                           Value tile) {
   int64_t length = factor.run;
-  // Tiles that stand depth by depth take neighbours of the depth one by one.
-  if (layout == TileLayout::DepthMajor && !factor.alongLines)
+  // Neighbours that do not stand side by side come one by one.
+  if (standsAlongLines(factor) != factor.alongLines)
     length = 1;
   bool async = factor.isPlain() && length * elementBytes() >= 4;
   if (!async)
     length = 1;
   int64_t pieces = linesOf(factor) * tiling.depth / length;
-  assert(pieces % tiling.threads == 0 && "threads without work");
+  assert(pieces % bringers == 0 && "threads without work");
   constexpr int64_t kUnrolled = 8;
-  if (pieces / tiling.threads <= kUnrolled) {
-    for (int64_t i = 0; i < pieces; i += tiling.threads)
+  if (pieces / bringers <= kUnrolled) {
+    for (int64_t i = 0; i < pieces; i += bringers)
       bringPiece(factor, line, from, tile, add(thread, index(i)), length,
                  async);
     return;
   }
   auto loop =
-      scf::ForOp::create(b, loc, thread, index(pieces), index(tiling.threads));
+      scf::ForOp::create(b, loc, thread, index(pieces), index(bringers));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   bringPiece(factor, line, from, tile, loop.getInductionVar(), length, async);

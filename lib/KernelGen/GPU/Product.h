@@ -78,7 +78,10 @@ enum class TileLayout {
   /// by its number: eight rows are read, at one column, without conflicts.
   Swizzled,
   /// Line by line within each depth, with room behind each depth.
-  DepthMajor
+  DepthMajor,
+  /// In panels of rows of 128 bytes, as products of warpgroups read them
+  /// (Warpgroups.h).
+  Panels
 };
 
 /// What kernels of all products share: who does what, how tiles travel through
@@ -162,6 +165,12 @@ protected:
                 ArrayRef<unsigned> dims, ArrayRef<Value> values, GoTo goTo);
   /// Does with neighbouring sums what is to be done with results.
   void storeRun(ArrayRef<Value> sums, GoTo goTo);
+  /// Neighbours in shared memory are of neighbouring lines.
+  bool standsAlongLines(const Factor &factor) const {
+    return layout == TileLayout::DepthMajor ||
+           (factor.alongLines &&
+            (layout != TileLayout::Panels || elementBytes() == 2));
+  }
   int64_t linesOf(const Factor &factor) const {
     return &factor == &product.left ? tiling.rows : tiling.columns;
   }
@@ -185,6 +194,7 @@ protected:
   PointEmitter emitter;
   Value rows, columns, depth, batch; // counts
   Value first, last;                 // of the depth, in this block
+  int64_t bringers = 0;              // threads that bring tiles
   Value base;                        // of shared memory
   int64_t splits = 1;
   Value scratch, place; // of partial sums, where there are several splits

@@ -3,18 +3,17 @@
 // Three warpgroups. One thread of the first brings tiles through a ring of
 // stages: it waits until a stage is empty, says how many bytes will come, and
 // lets bulk copies bring boxes of both operands; what lies past an edge is
-// zeros. The other two have half of a tile's rows each: they wait until a stage
-// is full, multiply it (wgmma reads both operands from shared memory), and say
-// that it is empty when the product behind has begun. Blocks stay, and take
-// tile after tile in an order that uses what the second cache holds: down eight
-// rows of tiles, then to the next column.
-//
-// Tiles stand in memory as bulk copies leave them: rows of 128 bytes, eight of
-// which are a block whose 16-byte pieces are swapped by the row. A row is of
-// neighbours of the depth, or, where lines run, of 64 lines; the product is
-// told which.
+// zeros. An operand that is no tensor of few dims (the windows of a
+// convolution, rows that are not aligned) all threads of that group bring
+// together, piece by piece through the indexing maps. The other two groups have
+// half of a tile's rows each: they wait until a stage is full, multiply it
+// (wgmma reads both operands from shared memory), and say that it is empty when
+// the product behind has begun. Blocks stay, and take tile after tile in an
+// order that uses what the second cache holds: down eight rows of tiles, then
+// to the next column.
 //
 //===----------------------------------------------------------------------===//
+#include "Warpgroups.h"
 #include "Product.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -25,20 +24,18 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Threads that multiply together, and groups of these that do.
-static constexpr int64_t kGroup = 128, kConsumers = 2;
-/// Bytes of a row, and of eight: what pieces are swapped in.
-static constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
-/// Depth of one product.
-static constexpr int64_t kStep = 16;
 /// Rows of tiles that are gone down before the next column.
 static constexpr int64_t kDown = 8;
 /// Below this in any direction tiles would be mostly zeros.
 static constexpr int64_t kLeast = 64;
 /// Tiles that keep a GPU busy: with so many, large ones pay.
 static constexpr int64_t kManyTiles = 132;
-/// Registers of a thread that brings, and of one that multiplies.
+/// Registers of a thread that brings, and of one that multiplies; and where
+/// threads find each piece of a tile themselves.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
+static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
+/// Stages that such threads begin before they wait for the first to be there.
+static constexpr int64_t kAhead = 2;
 
 //===----------------------------------------------------------------------===//
 // Operands that bulk copies can bring
@@ -87,7 +84,8 @@ static std::optional<SmallVector<int64_t>> mergeDims(MemRefType type,
 static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
                                 const Factor &factor) {
   // Aligned, and moved as they are.
-  if (factor.run * 16 != kStep * 8)
+  int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
+  if (factor.run * bytes != 16 || (factor.alongLines && bytes != 2))
     return std::nullopt;
   auto type = cast<MemRefType>(factor.operand->get().getType());
   AffineMap map = op.getMatchingIndexingMap(factor.operand);
@@ -120,7 +118,7 @@ static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
       box.dims.size() > SHARDRT_MAP_DIMS)
     return std::nullopt;
   for (ArrayRef<int64_t> dims : ArrayRef(box.dims).drop_front())
-    if (strides[dims.back()] * 2 % 16 != 0 || strides[dims.back()] <= 0)
+    if (strides[dims.back()] * bytes % 16 != 0 || strides[dims.back()] <= 0)
       return std::nullopt;
   return box;
 }
@@ -132,25 +130,26 @@ static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
 namespace {
 class WarpgroupKernel : public ProductKernel {
 public:
-  WarpgroupKernel(const ProductKernel &prepared, Tiling tiling, Box left,
-                  Box right)
+  WarpgroupKernel(const ProductKernel &prepared, Tiling tiling,
+                  std::optional<Box> left, std::optional<Box> right)
       : ProductKernel(prepared.b, prepared.op, prepared.product, tiling,
-                      TileLayout::Swizzled),
-        leftBox(std::move(left)), rightBox(std::move(right)) {
+                      TileLayout::Panels),
+        w(b, loc), leftBox(std::move(left)), rightBox(std::move(right)) {
     prepareLike(prepared);
+    bringers = kGroup;
   }
   void emit();
 
 private:
-  int64_t bytesOf(const Factor &factor) const {
-    return linesOf(factor) * tiling.depth * elementBytes();
-  }
   int64_t stageBytes() const {
-    return bytesOf(product.left) + bytesOf(product.right);
+    return tileBytes(product.left) + tileBytes(product.right);
   }
-  Value number(int64_t value) {
-    return arith::ConstantIntOp::create(b, loc, value, 32);
+  /// Of a stage, what bulk copies bring.
+  int64_t boxBytes() const {
+    return (leftBox ? tileBytes(product.left) : 0) +
+           (rightBox ? tileBytes(product.right) : 0);
   }
+  bool gathers() const { return !leftBox || !rightBox; }
   Value asI32(Value value) {
     return arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
   }
@@ -162,8 +161,6 @@ private:
     int64_t behind = tiling.stages * stageBytes();
     return at(base, add(mul(stage, 16), index(behind + 8 * empty)));
   }
-  /// The stage behind, and the parity of its next phase.
-  std::pair<Value, Value> advance(Value stage, Value parity);
   /// What bulk copies know of `factor`.
   Value describe(const Factor &factor, const Box &box);
   /// A loop over the steps of a tile's depth. There is always one: what lies
@@ -171,10 +168,8 @@ private:
   scf::ForOp loopOverSteps(ValueRange carried);
   /// Where step number `step` begins.
   Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
-  void wait(Value barrier, Value parity);
-  void setRegisters(int64_t count, bool more);
   /// Calls `body` with row, column and whatever is carried, for each tile.
-  void
+  SmallVector<Value>
   forEachTile(Value firstTile, Value step, SmallVector<Value> carried,
               llvm::function_ref<SmallVector<Value>(Value row, Value column,
                                                     ValueRange carried)>
@@ -184,24 +179,18 @@ private:
                   Value from, Value tile, Value full);
   void consume();
   /// What a product is told of the tile at `tile`.
-  Value descriptor(const Factor &factor, Value tile);
+  Value descriptor(const Factor &factor, Value tile) {
+    return w.describe(tile, standsAlongLines(factor) ? tiling.depth * kRow : 0);
+  }
   SmallVector<Value> exchange(Value sums, Share &share);
 
-  Box leftBox, rightBox;
+  WarpgroupBuilder w;
+  std::optional<Box> leftBox, rightBox;
   Value leftMap, rightMap;
   Value group, lane, block, numBlocks; ///< of the thread
   Value rowTiles, columnTiles, numTiles;
 };
 } // namespace
-
-std::pair<Value, Value> WarpgroupKernel::advance(Value stage, Value parity) {
-  Value next = add(stage, index(1));
-  Value wraps = isSame(next, index(tiling.stages));
-  return {arith::SelectOp::create(b, loc, wraps, index(0), next),
-          arith::SelectOp::create(
-              b, loc, wraps, arith::XOrIOp::create(b, loc, parity, number(1)),
-              parity)};
-}
 
 Value WarpgroupKernel::describe(const Factor &factor, const Box &box) {
   SmallVector<Attribute> dims;
@@ -231,26 +220,7 @@ scf::ForOp WarpgroupKernel::loopOverSteps(ValueRange carried) {
   return loop;
 }
 
-void WarpgroupKernel::wait(Value barrier, Value parity) {
-  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&loop.getBefore());
-  Value done = NVVM::MBarrierTryWaitOp::create(b, loc, b.getI1Type(), barrier,
-                                               parity, Value());
-  Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
-  scf::ConditionOp::create(b, loc, arith::XOrIOp::create(b, loc, done, yes),
-                           ValueRange());
-  b.createBlock(&loop.getAfter());
-  scf::YieldOp::create(b, loc);
-}
-
-void WarpgroupKernel::setRegisters(int64_t count, bool more) {
-  NVVM::SetMaxRegisterOp::create(b, loc, count,
-                                 more ? NVVM::SetMaxRegisterAction::increase
-                                      : NVVM::SetMaxRegisterAction::decrease);
-}
-
-void WarpgroupKernel::forEachTile(
+SmallVector<Value> WarpgroupKernel::forEachTile(
     Value firstTile, Value step, SmallVector<Value> carried,
     llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
   auto loop = scf::ForOp::create(b, loc, firstTile, numTiles, step, carried);
@@ -273,6 +243,7 @@ void WarpgroupKernel::forEachTile(
       body(mul(row, tiling.rows), mul(column, tiling.columns),
            loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,56 +276,101 @@ void WarpgroupKernel::bringBoxes(const Factor &factor, const Box &box,
 }
 
 void WarpgroupKernel::produce() {
-  setRegisters(kFewRegisters, /*more=*/false);
-  auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
+  w.setRegisters(gathers() ? kGatherRegisters : kFewRegisters, /*more=*/false);
+  Value leads = isSame(thread, index(0));
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(alone.thenBlock());
+  if (!gathers()) {
+    auto alone = scf::IfOp::create(b, loc, leads, false);
+    b.setInsertionPointToStart(alone.thenBlock());
+  }
   // An empty depth is described as one of 1 (CallDevice): all is past it.
   Value past = arith::SelectOp::create(b, loc, isSame(depth, index(0)),
                                        index(tiling.depth), index(0));
+  auto boxes = [&](Value row, Value column, Value from, Value tile,
+                   Value full) {
+    w.arriveExpecting(full, boxBytes());
+    if (leftBox)
+      bringBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
+    if (rightBox)
+      bringBoxes(product.right, *rightBox, rightMap, column, from,
+                 at(tile, index(tileBytes(product.left))), full);
+  };
+  // Says that what this thread was to bring to `stage` is there.
+  auto tell = [&](Value stage) { w.arrive(barrier(stage, /*empty=*/false)); };
+  auto behind = [&](Value stage) {
+    return w.advance(stage, w.number(0), tiling.stages).first;
+  };
   // A ring that nobody has used is empty: the phase before the first is over.
-  forEachTile(
-      block, numBlocks, {index(0), number(1)},
+  // Of what threads gather, `told` is the stage to be told of next; they are
+  // `begun` stages further.
+  SmallVector<Value> carried = {index(0), w.number(1)};
+  if (gathers())
+    carried.append({index(0), index(0)});
+  SmallVector<Value> ends = forEachTile(
+      block, numBlocks, carried,
       [&](Value row, Value column, ValueRange carried) {
         scf::ForOp loop = loopOverSteps(carried);
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToEnd(loop.getBody());
         Value stage = loop.getRegionIterArg(0),
               parity = loop.getRegionIterArg(1);
-        wait(barrier(stage, /*empty=*/true), parity);
+        w.wait(barrier(stage, /*empty=*/true), parity);
         Value full = barrier(stage, /*empty=*/false);
-        NVVM::MBarrierArriveExpectTxOp::create(
-            b, loc, Type(), full, number(stageBytes()), NVVM::MemScopeKind::CTA,
-            /*relaxed=*/false, /*predicate=*/Value());
         Value tile = at(base, mul(stage, stageBytes()));
         Value from = add(past, depthOf(loop.getInductionVar()));
-        bringBoxes(product.left, leftBox, leftMap, row, from, tile, full);
-        bringBoxes(product.right, rightBox, rightMap, column, from,
-                   at(tile, index(bytesOf(product.left))), full);
-        auto [next, flips] = advance(stage, parity);
-        scf::YieldOp::create(b, loc, ValueRange{next, flips});
+        auto [next, flips] = w.advance(stage, parity, tiling.stages);
+        SmallVector<Value> yielded = {next, flips};
+        if (!gathers()) {
+          boxes(row, column, from, tile, full);
+        } else {
+          if (leftBox || rightBox) {
+            auto alone = scf::IfOp::create(b, loc, leads, false);
+            OpBuilder::InsertionGuard inner(b);
+            b.setInsertionPointToStart(alone.thenBlock());
+            boxes(row, column, from, tile, full);
+          }
+          if (!leftBox)
+            bring(product.left, row, from, tile);
+          if (!rightBox)
+            bring(product.right, column, from,
+                  at(tile, index(tileBytes(product.left))));
+          NVVM::CpAsyncCommitGroupOp::create(b, loc);
+          NVVM::CpAsyncWaitGroupOp::create(b, loc,
+                                           static_cast<uint32_t>(kAhead));
+          Value told = loop.getRegionIterArg(2),
+                begun = loop.getRegionIterArg(3);
+          auto some = scf::IfOp::create(b, loc, TypeRange(b.getIndexType()),
+                                        isSame(begun, index(kAhead)), true);
+          {
+            OpBuilder::InsertionGuard inner(b);
+            b.setInsertionPointToStart(some.thenBlock());
+            w.fenceStores();
+            tell(told);
+            scf::YieldOp::create(b, loc, behind(told));
+            b.setInsertionPointToStart(some.elseBlock());
+            scf::YieldOp::create(b, loc, told);
+          }
+          yielded.push_back(some.getResult(0));
+          yielded.push_back(arith::MinUIOp::create(b, loc, add(begun, index(1)),
+                                                   index(kAhead)));
+        }
+        scf::YieldOp::create(b, loc, yielded);
         return llvm::to_vector_of<Value>(loop.getResults());
       });
+  if (!gathers())
+    return;
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
+  w.fenceStores();
+  auto rest = scf::ForOp::create(b, loc, index(0), ends[3], index(1),
+                                 ValueRange(ends[2]));
+  b.setInsertionPointToEnd(rest.getBody());
+  tell(rest.getRegionIterArg(0));
+  scf::YieldOp::create(b, loc, behind(rest.getRegionIterArg(0)));
 }
 
 //===----------------------------------------------------------------------===//
 // Who multiplies
 //===----------------------------------------------------------------------===//
-
-Value WarpgroupKernel::descriptor(const Factor &factor, Value tile) {
-  // Eight rows are 1024 bytes; blocks of 64 lines stand one behind the other.
-  int64_t leading = factor.alongLines ? tiling.depth * kRow : 16;
-  uint64_t bits = uint64_t(1) << 62 | uint64_t(kBlockBytes / 16) << 32 |
-                  uint64_t(leading / 16) << 16;
-  auto constant = [&](uint64_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, loc, b.getI64IntegerAttr(static_cast<int64_t>(value)));
-  };
-  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), tile);
-  address = arith::AndIOp::create(b, loc, address, constant(0x3ffff));
-  address = arith::ShRUIOp::create(b, loc, address, constant(4));
-  return arith::OrIOp::create(b, loc, address, constant(bits));
-}
 
 SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
   // A lane has two neighbours of one row and two of the eighth below; the lane
@@ -376,9 +392,9 @@ SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
       own[i] = element(4 * j + i);
     for (int64_t i = 0; i < 2; ++i) {
       Value give = arith::SelectOp::create(b, loc, odd, own[i], own[2 + i]);
-      got[i] = NVVM::ShflOp::create(b, loc, b.getF32Type(), number(-1), give,
-                                    number(1), number(31), NVVM::ShflKind::bfly,
-                                    UnitAttr());
+      got[i] = NVVM::ShflOp::create(b, loc, b.getF32Type(), w.number(-1), give,
+                                    w.number(1), w.number(31),
+                                    NVVM::ShflKind::bfly, UnitAttr());
     }
     for (int64_t i = 0; i < 2; ++i)
       mine.push_back(arith::SelectOp::create(b, loc, odd, got[i], own[i]));
@@ -392,14 +408,9 @@ SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
 }
 
 void WarpgroupKernel::consume() {
-  setRegisters(kManyRegisters, /*more=*/true);
-  Type element = b.getF32Type();
-  Type sumType = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(tiling.columns / 2, element));
-  Value half = mul(arith::SubIOp::create(b, loc, group, index(1)), 64 * kRow);
-  bool isBF16 = product.element.isBF16();
-  NVVM::WGMMATypes kind =
-      isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  w.setRegisters(gathers() ? kOtherRegisters : kManyRegisters, /*more=*/true);
+  Value half =
+      mul(arith::SubIOp::create(b, loc, group, index(1)), kGroupRows * kRow);
   Value leads = isSame(lane, index(0));
   auto release = [&](Value stage, Value really = {}) {
     if (really)
@@ -407,16 +418,18 @@ void WarpgroupKernel::consume() {
     auto guard = scf::IfOp::create(b, loc, really ? really : leads, false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());
-    NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier(stage, true),
-                                   Value());
+    w.arrive(barrier(stage, /*empty=*/true));
   };
-  auto stepOf = [&](const Factor &factor, int64_t from) {
-    return factor.alongLines ? from * kRow / 16 : from * elementBytes() / 16;
+  // Depths of one product, which are 32 bytes of a row.
+  int64_t step = 32 / elementBytes();
+  auto moved = [&](const Factor &factor, Value begin, int64_t from) {
+    return w.moved(begin, standsAlongLines(factor) ? from * kRow
+                                                   : from * elementBytes());
   };
   forEachTile(
-      block, numBlocks, {index(0), number(0)},
+      block, numBlocks, {index(0), w.number(0)},
       [&](Value row, Value column, ValueRange carried) -> SmallVector<Value> {
-        Value none = LLVM::ZeroOp::create(b, loc, sumType);
+        Value none = w.zeros(tiling.columns);
         scf::ForOp loop =
             loopOverSteps(ValueRange{carried[0], carried[1], carried[0], none});
         {
@@ -426,39 +439,26 @@ void WarpgroupKernel::consume() {
                 parity = loop.getRegionIterArg(1),
                 before = loop.getRegionIterArg(2),
                 sums = loop.getRegionIterArg(3);
-          wait(barrier(stage, /*empty=*/false), parity);
+          w.wait(barrier(stage, /*empty=*/false), parity);
           Value tile = at(base, mul(stage, stageBytes()));
           Value left = descriptor(product.left, at(tile, half));
-          Value right =
-              descriptor(product.right, at(tile, index(bytesOf(product.left))));
-          NVVM::WgmmaFenceAlignedOp::create(b, loc);
-          for (int64_t from = 0; from < tiling.depth; from += kStep) {
-            auto moved = [&](const Factor &factor, Value begin) -> Value {
-              Value by = arith::ConstantOp::create(
-                  b, loc, b.getI64IntegerAttr(stepOf(factor, from)));
-              return arith::AddIOp::create(b, loc, begin, by);
-            };
-            sums = NVVM::WgmmaMmaAsyncOp::create(
-                b, loc, sumType, sums, moved(product.left, left),
-                moved(product.right, right),
-                NVVM::MMAShapeAttr::get(b.getContext(), 64, tiling.columns,
-                                        kStep),
-                kind, kind, NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
-                NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-                product.left.alongLines ? NVVM::MMALayout::col
-                                        : NVVM::MMALayout::row,
-                product.right.alongLines ? NVVM::MMALayout::row
-                                         : NVVM::MMALayout::col,
-                NVVM::MMAIntOverflowAttr());
-          }
-          NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+          Value right = descriptor(product.right,
+                                   at(tile, index(tileBytes(product.left))));
+          w.fence();
+          for (int64_t from = 0; from < tiling.depth; from += step)
+            sums =
+                w.multiply(sums, moved(product.left, left, from),
+                           moved(product.right, right, from), product.element,
+                           tiling.columns, standsAlongLines(product.left),
+                           standsAlongLines(product.right));
+          w.commit();
           // All but this one are done: the stage before is free.
-          NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
+          w.waitForProducts(1);
           release(before, less(index(0), loop.getInductionVar()));
-          auto [next, flips] = advance(stage, parity);
+          auto [next, flips] = w.advance(stage, parity, tiling.stages);
           scf::YieldOp::create(b, loc, ValueRange{next, flips, stage, sums});
         }
-        NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 0);
+        w.waitForProducts(0);
         release(loop.getResult(2));
         Share own;
         SmallVector<Value> mine = exchange(loop.getResult(3), own);
@@ -480,19 +480,23 @@ void WarpgroupKernel::emit() {
   numBlocks = launch.getGridSize().x;
   group = div(thread, kGroup);
   lane = rem(thread, kWarp);
-  leftMap = describe(product.left, leftBox);
-  rightMap = describe(product.right, rightBox);
+  if (leftBox)
+    leftMap = describe(product.left, *leftBox);
+  if (rightBox)
+    rightMap = describe(product.right, *rightBox);
   {
     auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(alone.thenBlock());
-    // A warp of those that multiply arrives once.
-    for (int64_t stage = 0; stage < tiling.stages; ++stage)
-      for (bool empty : {false, true})
-        NVVM::MBarrierInitOp::create(
-            b, loc, barrier(index(stage), empty),
-            number(empty ? kConsumers * kGroup / kWarp : 1), Value());
-    NVVM::FenceMbarrierInitOp::create(b, loc);
+    // A warp of those that multiply arrives once; of those that bring, who lets
+    // bulk copies do it, and each who gathers.
+    int64_t fills = (leftBox || rightBox ? 1 : 0) + (gathers() ? kGroup : 0);
+    for (int64_t stage = 0; stage < tiling.stages; ++stage) {
+      w.init(barrier(index(stage), /*empty=*/false), fills);
+      w.init(barrier(index(stage), /*empty=*/true),
+             kConsumers * kGroup / kWarp);
+    }
+    w.fenceInit();
   }
   gpu::BarrierOp::create(b, loc);
   auto roles =
@@ -512,9 +516,8 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
   linalg::GenericOp op = prepared.op;
   std::optional<Box> left = boxOf(op, product, product.left);
   std::optional<Box> right = boxOf(op, product, product.right);
-  if (!left || !right)
-    return false;
-  Tiling tiling{128, 128, 64, 6, (1 + kConsumers) * kGroup};
+  int64_t depth = kRow * 8 / product.element.getIntOrFloatBitWidth();
+  Tiling tiling{128, 128, depth, 6, (1 + kConsumers) * kGroup};
   if (llvm::divideCeil(product.rows, 128) *
               llvm::divideCeil(product.columns, 256) >=
           llvm::divideCeil(kManyTiles, product.batches) &&
@@ -522,6 +525,6 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
     tiling.columns = 256;
     tiling.stages = 4;
   }
-  WarpgroupKernel(prepared, tiling, std::move(*left), std::move(*right)).emit();
+  WarpgroupKernel(prepared, tiling, std::move(left), std::move(right)).emit();
   return true;
 }

@@ -69,13 +69,22 @@ SHARDRT_EXPORT void shardrt_emulated_ldmatrix(
     shardrt_emulated_thread *thread, void *row, int32_t count,
     int32_t transposed, int32_t *out, int32_t place, const char *where);
 
-enum shardrt_emulated_mma_kind { SHARDRT_MMA_F16 = 0, SHARDRT_MMA_BF16 = 1 };
-/** mma.sync.m16n8k16 with f32 accumulators: `words` are a lane's four of the left
- * matrix, two of the right one and four of what is added; `out` receives four. */
+enum shardrt_emulated_mma_kind {
+  SHARDRT_MMA_F16 = 0,
+  SHARDRT_MMA_BF16 = 1,
+  SHARDRT_MMA_TF32 = 2
+};
+/** mma.sync.m16n8k16 (tf32: k8) with f32 accumulators: `words` are a lane's four of the left
+ * matrix, two of the right one and four of what is added; `out` receives four.
+ * Of f32 that are taken as tf32 the last 13 bits are not looked at. */
 SHARDRT_EXPORT void shardrt_emulated_mma(shardrt_emulated_thread *thread,
                                          int32_t kind, const int32_t *words,
                                          int32_t *out, int32_t place,
                                          const char *where);
+
+/** cvt.rna.tf32.f32: the bits of `value` with 10 of its fraction, ties away from
+ * zero. */
+SHARDRT_EXPORT int32_t shardrt_emulated_tf32(float value);
 
 /** cp.async: `from_bytes` of the `bytes` (4, 8 or 16) at `to` in shared memory
  * come from device memory, the others are zeros, when the thread waits for the
@@ -121,7 +130,9 @@ enum shardrt_emulated_product_config {
   SHARDRT_PRODUCT_BF16 = 512,         /**< else f16 */
   SHARDRT_PRODUCT_LEFT_LINES = 1024,  /**< neighbours in memory are rows */
   SHARDRT_PRODUCT_RIGHT_LINES = 2048, /**< neighbours in memory are columns */
-  SHARDRT_PRODUCT_CHECK = 4096        /**< look at races */
+  SHARDRT_PRODUCT_CHECK = 4096,       /**< look at races */
+  SHARDRT_PRODUCT_TF32 = 8192,        /**< of f32 as tf32: k8 */
+  SHARDRT_PRODUCT_REGISTERS = 16384   /**< the left matrix is in registers */
 };
 /** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads meet, and add the
  * product of two matrices in shared memory, given by descriptors, to the sums
@@ -130,6 +141,10 @@ enum shardrt_emulated_product_config {
 SHARDRT_EXPORT int64_t shardrt_emulated_product(
     shardrt_emulated_thread *thread, int64_t left, int64_t right, int64_t sums,
     int32_t config, int32_t place, const char *where);
+/** The same where the left matrix is in registers: `words` are a lane's four. */
+SHARDRT_EXPORT int64_t shardrt_emulated_product_of_registers(
+    shardrt_emulated_thread *thread, const int32_t *words, int64_t right,
+    int64_t sums, int32_t config, int32_t place, const char *where);
 /** wgmma.fence, wgmma.commit_group, wgmma.wait_group. */
 SHARDRT_EXPORT void
 shardrt_emulated_product_fence(shardrt_emulated_thread *thread);
@@ -141,6 +156,11 @@ shardrt_emulated_product_wait(shardrt_emulated_thread *thread, int64_t groups);
 SHARDRT_EXPORT float shardrt_emulated_sum(shardrt_emulated_thread *thread,
                                           int64_t sums, int32_t index,
                                           const char *where);
+/** Sets number `index` of the thread's sums, of which there are `count`, and returns
+ * their handle; of handle 0 it makes others. */
+SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(
+    shardrt_emulated_thread *thread, int64_t sums, int32_t index, int32_t count,
+    float value, const char *where);
 
 /** The host's address of `bytes` bytes of device memory at `address`, which
  * must lie in one allocation. */

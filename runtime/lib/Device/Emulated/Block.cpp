@@ -18,6 +18,17 @@ bool Allocations::contains(uintptr_t begin, int64_t bytes) const {
          from + static_cast<uint64_t>(size);
 }
 
+bool Allocations::reaches(uintptr_t begin, int64_t bytes) const {
+  if (contains(begin, bytes))
+    return true;
+  for (const Allocations *peer : peers) {
+    std::lock_guard guard(peer->lock);
+    if (peer->contains(begin, bytes))
+      return true;
+  }
+  return false;
+}
+
 BlockRunner::~BlockRunner() = default;
 
 uint64_t BlockRunner::next() {
@@ -296,6 +307,8 @@ float shardrt::widened(uint16_t bits, bool isBF16) {
   return sign ? -small : small;
 }
 
+float shardrt::asTF32(uint32_t bits) { return floatOf(bits & ~0x1fffu); }
+
 static int32_t sizeOfMeeting(const Lane &lane) {
   return lane.meeting == Lane::Meeting::Product ? groupSize : warpSize;
 }
@@ -338,13 +351,21 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
     }
     return true;
   case Lane::Meeting::Multiply: {
-    bool isBF16 = lane.kind == SHARDRT_MMA_BF16;
+    bool isBF16 = lane.kind == SHARDRT_MMA_BF16,
+         isTF32 = lane.kind == SHARDRT_MMA_TF32;
     // Fragments as PTX lays them out: a lane has rows l / 4 and 8 further down,
     // and of these (of columns, on the right) the pair l % 4 and 8 further on.
     for (int32_t i = 0; i < 4; ++i) {
       int32_t row = me / 4 + i / 2 * 8, column = me % 4 * 2 + i % 2;
       float sum = floatOf(static_cast<uint32_t>(lane.words[6 + i]));
-      for (int32_t k = 0; k < 16; ++k) {
+      // Of tf32 it has one of each four.
+      for (int32_t k = 0; isTF32 && k < 8; ++k) {
+        const int32_t *left = lanes[first + row % 8 * 4 + k % 4]->words;
+        const int32_t *right = lanes[first + column * 4 + k % 4]->words + 4;
+        sum += asTF32(static_cast<uint32_t>(left[row / 8 + k / 4 * 2])) *
+               asTF32(static_cast<uint32_t>(right[k / 4]));
+      }
+      for (int32_t k = 0; !isTF32 && k < 16; ++k) {
         int32_t half = k / 8, pair = k % 8 / 2, part = k % 2 * 16;
         const int32_t *left = lanes[first + row % 8 * 4 + pair]->words;
         const int32_t *right = lanes[first + column * 4 + pair]->words + 4;
@@ -522,7 +543,7 @@ void *BlockRunner::global(Lane &lane, void *address, int64_t bytes, bool writes,
   const char *verb = writes ? " writes " : " reads ";
   if (!(tagged & SHARDRT_EMULATED_TAG))
     fail(lane, describe(lane) + verb + "memory of the host" + lineOf(where));
-  if (!memory->contains(host, bytes))
+  if (!memory->reaches(host, bytes))
     fail(lane, describe(lane) + verb + std::to_string(bytes) +
                    " bytes outside all device buffers" + lineOf(where));
   auto [begin, size] = *std::prev(memory->ranges.upper_bound(host));
@@ -662,6 +683,14 @@ void shardrt_emulated_mma(shardrt_emulated_thread *thread, int32_t kind,
   lane.words = words;
   lane.out = out;
   lane.runner->meetWarp(lane);
+}
+
+int32_t shardrt_emulated_tf32(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if (value != value)
+    return 0x7fffffff;
+  return static_cast<int32_t>((bits + 0x1000) & ~0x1fffu);
 }
 
 int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,

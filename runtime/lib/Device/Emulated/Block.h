@@ -19,20 +19,35 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace shardrt {
 
-/// Device memory that is allocated, by (host) address.
+/// Device memory that is allocated, by (host) address. It is changed by the
+/// thread of its device alone.
 class Allocations {
 public:
-  void add(uintptr_t begin, int64_t bytes) { ranges[begin] = bytes; }
+  void add(uintptr_t begin, int64_t bytes) {
+    std::lock_guard guard(lock);
+    ranges[begin] = bytes;
+  }
   /// Removes the allocation at `begin`; false if there is none.
-  bool remove(uintptr_t begin) { return ranges.erase(begin) != 0; }
+  bool remove(uintptr_t begin) {
+    std::lock_guard guard(lock);
+    return ranges.erase(begin) != 0;
+  }
+  /// Whether they are this device's. For its own thread.
   bool contains(uintptr_t begin, int64_t bytes) const;
+  /// Whether they are this device's, or one's whose memory it reaches.
+  bool reaches(uintptr_t begin, int64_t bytes) const;
 
   std::map<uintptr_t, int64_t> ranges;
+  std::vector<const Allocations *> peers;
+
+private:
+  mutable std::mutex lock; ///< for threads of other devices
 };
 
 /// Threads that carry out a product of matrices together.
@@ -75,7 +90,7 @@ using Clock = std::vector<uint32_t>;
 /// A lane's part of what a product of warpgroups adds up.
 struct Sums {
   std::vector<float> values;
-  int64_t product = 0; ///< that makes it: its number in the warpgroup
+  int64_t product = 0; ///< that makes it: its number in the warpgroup; or none
   bool overwritten = false;
 };
 
@@ -156,6 +171,8 @@ public:
   // Products of warpgroups (Products.cpp).
   void waitForProducts(Lane &lane, int64_t groups);
   float sumOf(Lane &lane, int64_t handle, int32_t index, const char *where);
+  int64_t setSum(Lane &lane, int64_t handle, int32_t index, int32_t count,
+                 float value, const char *where);
 
   void runKernel(Lane &lane);
   /// Records the first error and ends the lane; does not return to the kernel.
@@ -195,6 +212,7 @@ private:
     const char *where = nullptr;
     std::vector<int64_t> from, to; ///< handles, by lane
     std::vector<int32_t> reads;    ///< offsets of 16 bytes each
+    std::vector<int32_t> words;    ///< of lanes, four each, instead of `left`
     bool checked = false;
   };
   struct Warpgroup {
@@ -254,6 +272,8 @@ inline std::string lineOf(const char *where) {
 }
 /// A 16-bit float, bf16 or f16, as a wider one.
 float widened(uint16_t bits, bool isBF16);
+/// An f32 as tensor cores take it: without its last 13 bits.
+float asTF32(uint32_t bits);
 
 } // namespace shardrt
 

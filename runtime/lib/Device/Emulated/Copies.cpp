@@ -44,6 +44,9 @@ void BlockRunner::waitForCopies(Lane &lane, int32_t groups) {
   // Copies that no group holds yet arrive with the group that will.
   int64_t arrived = lane.groups - groups;
   auto end = lane.copies.begin();
+  // Later than a fence that did not wait for them.
+  if (now->ordered)
+    ++lane.clock[lane.number];
   for (; end != lane.copies.end() && end->group < arrived; ++end) {
     std::memcpy(end->to, end->from, end->fromBytes);
     std::memset(end->to + end->fromBytes, 0, end->bytes - end->fromBytes);

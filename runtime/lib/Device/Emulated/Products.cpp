@@ -18,8 +18,11 @@ namespace {
 struct Matrix {
   int64_t start = 0, leading = 0, stride = 0;
   bool alongLines = false;
+  int64_t bytes = 2; ///< of an element
 
-  Matrix(int64_t bits, bool alongLines) : alongLines(alongLines) {
+  Matrix(int64_t bits, int32_t config, int32_t lines)
+      : alongLines(config & lines),
+        bytes(config & SHARDRT_PRODUCT_TF32 ? 4 : 2) {
     start = (bits & 0x3fff) << 4;
     leading = (bits >> 16 & 0x3fff) << 4;
     stride = (bits >> 32 & 0x3fff) << 4;
@@ -29,7 +32,7 @@ struct Matrix {
     int64_t place =
         alongLines ? start + line / 64 * leading + depth / 8 * stride +
                          depth % 8 * 128 + line % 64 * 2
-                   : start + line / 8 * stride + line % 8 * 128 + depth * 2;
+                   : start + line / 8 * stride + line % 8 * 128 + depth * bytes;
     return place ^ (place >> 7 & 7) << 4;
   }
 };
@@ -66,23 +69,34 @@ void BlockRunner::beginProduct(int32_t first) {
   group.ends.resize(product.group + 1,
                     group.ends.empty() ? 0 : group.ends.back());
   group.ends[product.group] = product.number;
+  bool inRegisters = lane.kind & SHARDRT_PRODUCT_REGISTERS;
   product.left = lane.left;
   product.right = lane.right;
   product.config = lane.kind;
   product.where = lane.where;
   product.checked = lane.kind & SHARDRT_PRODUCT_CHECK;
   int32_t columns = columnsOf(lane.kind);
-  for (int64_t descriptor : {lane.left, lane.right})
+  bool isTF32 = lane.kind & SHARDRT_PRODUCT_TF32;
+  int32_t lines = SHARDRT_PRODUCT_LEFT_LINES | SHARDRT_PRODUCT_RIGHT_LINES;
+  if (isTF32 && lane.kind & lines)
+    refuse(lane, "matrices of tf32 stand along the depth");
+  for (int64_t descriptor : {inRegisters ? lane.right : lane.left, lane.right})
     if (static_cast<uint64_t>(descriptor) >> 62 != 1 ||
         (descriptor >> 49 & 7) != 0)
       refuse(lane, "a descriptor is not of rows of 128 swizzled bytes");
   for (int32_t i = 0; i < groupSize; ++i) {
     Lane &one = *lanes[first + i];
-    if (one.sums == 0 && !one.fenced)
-      refuse(one, describe(one) + " begins sums without wgmma.fence before");
     if (one.sums < 0 ||
         one.sums > static_cast<int64_t>(one.accumulators.size()))
       refuse(one, "its sums are none of the thread's");
+    // Registers that something else has written.
+    if (!one.fenced && (inRegisters || one.sums == 0 ||
+                        one.accumulators[one.sums - 1].product == 0))
+      refuse(one, describe(one) +
+                      (inRegisters ? " multiplies registers" : " begins sums") +
+                      " without wgmma.fence before");
+    for (int32_t word = 0; inRegisters && word < 4; ++word)
+      product.words.push_back(one.words[word]);
     Sums next;
     next.product = product.number;
     if (one.sums > 0) {
@@ -101,9 +115,9 @@ void BlockRunner::beginProduct(int32_t first) {
   std::vector<int32_t> &reads = product.reads;
   auto note = [&](const Matrix &matrix, int64_t lines) {
     int64_t lineStep = matrix.alongLines ? 8 : 1,
-            depthStep = matrix.alongLines ? 1 : 8;
+            depthStep = matrix.alongLines ? 1 : pieceBytes / matrix.bytes;
     for (int64_t line = 0; line < lines; line += lineStep)
-      for (int64_t depth = 0; depth < 16; depth += depthStep) {
+      for (int64_t depth = 0; depth < 32 / matrix.bytes; depth += depthStep) {
         int64_t offset = offsetOf(lane.thread.shared, matrix.at(line, depth));
         if (offset + pieceBytes > now->sharedBytes)
           refuse(lane, "it reads " + std::to_string(offset) + " of " +
@@ -112,8 +126,9 @@ void BlockRunner::beginProduct(int32_t first) {
         reads.push_back(static_cast<int32_t>(offset));
       }
   };
-  note(Matrix(lane.left, lane.kind & SHARDRT_PRODUCT_LEFT_LINES), 64);
-  note(Matrix(lane.right, lane.kind & SHARDRT_PRODUCT_RIGHT_LINES), columns);
+  if (!inRegisters)
+    note(Matrix(lane.left, lane.kind, SHARDRT_PRODUCT_LEFT_LINES), 64);
+  note(Matrix(lane.right, lane.kind, SHARDRT_PRODUCT_RIGHT_LINES), columns);
   if (product.checked) {
     int32_t known = -1;
     uint32_t knownTime = 0;
@@ -145,22 +160,47 @@ void BlockRunner::beginProduct(int32_t first) {
 
 void BlockRunner::carryOut(int32_t number, const Product &product) {
   bool isBF16 = product.config & SHARDRT_PRODUCT_BF16;
+  bool isTF32 = product.config & SHARDRT_PRODUCT_TF32;
+  int32_t depths = isTF32 ? 8 : 16;
   int32_t columns = columnsOf(product.config), first = number * groupSize;
   const char *base = lanes[first]->thread.shared;
   auto read = [&](const Matrix &matrix, int64_t lines) {
-    std::vector<float> values(lines * 16);
+    std::vector<float> values(lines * depths);
     for (int64_t line = 0; line < lines; ++line)
-      for (int64_t depth = 0; depth < 16; ++depth) {
-        uint16_t bits;
-        std::memcpy(&bits, base + offsetOf(base, matrix.at(line, depth)), 2);
-        values[line * 16 + depth] = widened(bits, isBF16);
+      for (int64_t depth = 0; depth < depths; ++depth) {
+        const char *at = base + offsetOf(base, matrix.at(line, depth));
+        float &value = values[line * depths + depth];
+        if (isTF32) {
+          uint32_t bits;
+          std::memcpy(&bits, at, sizeof(bits));
+          value = asTF32(bits);
+        } else {
+          uint16_t bits;
+          std::memcpy(&bits, at, sizeof(bits));
+          value = widened(bits, isBF16);
+        }
       }
     return values;
   };
-  std::vector<float> left = read(
-      Matrix(product.left, product.config & SHARDRT_PRODUCT_LEFT_LINES), 64);
+  std::vector<float> left;
+  if (product.words.empty())
+    left = read(
+        Matrix(product.left, product.config, SHARDRT_PRODUCT_LEFT_LINES), 64);
+  else
+    left.resize(64 * depths);
+  // A word of a lane: two neighbours of row i / 4 or eight below, of the first
+  // eight of the depth or the second.
+  for (size_t i = 0; i < product.words.size(); ++i) {
+    int64_t lane = i / 4, word = i % 4;
+    int64_t row = lane / 32 * 16 + lane % 32 / 4 + word % 2 * 8;
+    int64_t depth = word / 2 * 8 + lane % 4 * 2;
+    auto bits = static_cast<uint32_t>(product.words[i]);
+    for (int64_t half = 0; half < 2; ++half)
+      left[row * depths + depth + half] =
+          widened(static_cast<uint16_t>(bits >> 16 * half), isBF16);
+  }
   std::vector<float> right =
-      read(Matrix(product.right, product.config & SHARDRT_PRODUCT_RIGHT_LINES),
+      read(Matrix(product.right, product.config, SHARDRT_PRODUCT_RIGHT_LINES),
            columns);
   // A warp has 16 rows, a lane of it two of these, and two columns of eight.
   for (int32_t i = 0; i < groupSize; ++i) {
@@ -173,8 +213,8 @@ void BlockRunner::carryOut(int32_t number, const Product &product) {
       int32_t row = i / 32 * 16 + i % 32 / 4 + e / 2 % 2 * 8;
       int32_t column = e / 4 * 8 + i % 4 * 2 + e % 2;
       float sum = sums.values[e];
-      for (int32_t k = 0; k < 16; ++k)
-        sum += left[row * 16 + k] * right[column * 16 + k];
+      for (int32_t k = 0; k < depths; ++k)
+        sum += left[row * depths + k] * right[column * depths + k];
       sums.values[e] = sum;
     }
   }
@@ -223,7 +263,40 @@ float BlockRunner::sumOf(Lane &lane, int64_t handle, int32_t index,
   return sums.values[index];
 }
 
+int64_t BlockRunner::setSum(Lane &lane, int64_t handle, int32_t index,
+                            int32_t count, float value, const char *where) {
+  if (handle == 0) {
+    Sums next;
+    next.values.resize(count);
+    lane.accumulators.push_back(std::move(next));
+    handle = static_cast<int64_t>(lane.accumulators.size());
+  }
+  // What is in flight, or gone, is told as of one who looks.
+  sumOf(lane, handle, index, where);
+  Sums &sums = lane.accumulators[handle - 1];
+  sums.values[index] = value;
+  sums.product = 0;
+  return handle;
+}
+
 extern "C" {
+
+int64_t shardrt_emulated_product_of_registers(shardrt_emulated_thread *thread,
+                                              const int32_t *words,
+                                              int64_t right, int64_t sums,
+                                              int32_t config, int32_t place,
+                                              const char *where) {
+  laneOf(thread).words = words;
+  return shardrt_emulated_product(
+      thread, 0, right, sums, config | SHARDRT_PRODUCT_REGISTERS, place, where);
+}
+
+int64_t shardrt_emulated_set_sum(shardrt_emulated_thread *thread, int64_t sums,
+                                 int32_t index, int32_t count, float value,
+                                 const char *where) {
+  Lane &lane = laneOf(thread);
+  return lane.runner->setSum(lane, sums, index, count, value, where);
+}
 
 int64_t shardrt_emulated_product(shardrt_emulated_thread *thread, int64_t left,
                                  int64_t right, int64_t sums, int32_t config,

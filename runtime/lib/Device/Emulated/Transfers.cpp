@@ -101,7 +101,8 @@ void BlockRunner::waitForTransfer(Lane &lane, char *at, int32_t parity,
 }
 
 void BlockRunner::asyncFence(Lane &lane) {
-  lane.asyncFence = lane.clock[lane.number];
+  // What it writes from now on is later.
+  lane.asyncFence = lane.clock[lane.number]++;
 }
 
 //===----------------------------------------------------------------------===//

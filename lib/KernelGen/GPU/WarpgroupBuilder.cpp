@@ -1,0 +1,259 @@
+//===- WarpgroupBuilder.cpp - What kernels of sm_90a are written with -----===//
+
+#include "Warpgroups.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/KernelGen/GPU.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+//===----------------------------------------------------------------------===//
+// mbarriers
+//===----------------------------------------------------------------------===//
+
+void WarpgroupBuilder::init(Value barrier, int64_t arrivals) {
+  NVVM::MBarrierInitOp::create(b, loc, barrier, number(arrivals), Value());
+}
+
+void WarpgroupBuilder::fenceInit() {
+  NVVM::FenceMbarrierInitOp::create(b, loc);
+}
+
+void WarpgroupBuilder::arrive(Value barrier) {
+  NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value());
+}
+
+void WarpgroupBuilder::arriveExpecting(Value barrier, int64_t bytes) {
+  NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, number(bytes),
+                                         NVVM::MemScopeKind::CTA,
+                                         /*relaxed=*/false,
+                                         /*predicate=*/Value());
+}
+
+void WarpgroupBuilder::wait(Value barrier, Value parity) {
+  // MLIR's own loop around this ends in bra.uni, which lanes need not take
+  // together.
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  Value done = NVVM::MBarrierTryWaitOp::create(b, loc, b.getI1Type(), barrier,
+                                               parity, Value());
+  Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+  scf::ConditionOp::create(b, loc, arith::XOrIOp::create(b, loc, done, yes),
+                           ValueRange());
+  b.createBlock(&loop.getAfter());
+  scf::YieldOp::create(b, loc);
+}
+
+void WarpgroupBuilder::fenceStores() {
+  NVVM::FenceProxyOp::create(
+      b, loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
+std::pair<Value, Value> WarpgroupBuilder::advance(Value stage, Value parity,
+                                                  int64_t stages) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value next = arith::AddIOp::create(b, loc, stage, index(1));
+  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
+                                      index(stages));
+  Value flipped = arith::XOrIOp::create(b, loc, parity, number(1));
+  return {arith::SelectOp::create(b, loc, wraps, index(0), next),
+          arith::SelectOp::create(b, loc, wraps, flipped, parity)};
+}
+
+void WarpgroupBuilder::setRegisters(int64_t count, bool more) {
+  NVVM::SetMaxRegisterOp::create(b, loc, count,
+                                 more ? NVVM::SetMaxRegisterAction::increase
+                                      : NVVM::SetMaxRegisterAction::decrease);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+Value WarpgroupBuilder::placeInPanels(Value row, Value byte, int64_t rows) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  auto mul = [&](Value x, int64_t y) -> Value {
+    return arith::MulIOp::create(b, loc, x, index(y));
+  };
+  auto rem = [&](Value x, int64_t y) -> Value {
+    return arith::RemUIOp::create(b, loc, x, index(y));
+  };
+  auto div = [&](Value x, int64_t y) -> Value {
+    return arith::DivUIOp::create(b, loc, x, index(y));
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(b, loc, x, y);
+  };
+  Value inRow = rem(byte, kRow);
+  Value piece = arith::XOrIOp::create(b, loc, div(inRow, 16), rem(row, 8));
+  Value begin = add(mul(div(byte, kRow), rows * kRow), mul(row, kRow));
+  return add(begin, add(mul(piece, 16), rem(inRow, 16)));
+}
+
+Value WarpgroupBuilder::describe(Value tile, int64_t panelBytes) {
+  // Eight rows are 1024 bytes. Where the depth runs, the first distance is not
+  // looked at.
+  int64_t leading = panelBytes ? panelBytes : 16;
+  uint64_t bits = uint64_t(1) << 62 | uint64_t(kBlockBytes / 16) << 32 |
+                  uint64_t(leading / 16) << 16;
+  auto constant = [&](uint64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, b.getI64IntegerAttr(static_cast<int64_t>(value)));
+  };
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), tile);
+  address = arith::AndIOp::create(b, loc, address, constant(0x3ffff));
+  address = arith::ShRUIOp::create(b, loc, address, constant(4));
+  return arith::OrIOp::create(b, loc, address, constant(bits));
+}
+
+Value WarpgroupBuilder::moved(Value descriptor, int64_t bytes) {
+  Value by = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(bytes / 16));
+  return arith::AddIOp::create(b, loc, descriptor, by);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Type WarpgroupBuilder::sumType(int64_t columns) {
+  return LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(columns / 2, b.getF32Type()));
+}
+
+Value WarpgroupBuilder::zeros(int64_t columns) {
+  return LLVM::ZeroOp::create(b, loc, sumType(columns));
+}
+
+Value WarpgroupBuilder::sumsOf(ArrayRef<Value> values) {
+  Value sums = LLVM::PoisonOp::create(b, loc, sumType(2 * values.size()));
+  for (auto [i, value] : llvm::enumerate(values))
+    sums =
+        LLVM::InsertValueOp::create(b, loc, sums, value, ArrayRef<int64_t>(i));
+  return sums;
+}
+
+SmallVector<Value> WarpgroupBuilder::valuesOf(Value sums) {
+  SmallVector<Value> values;
+  size_t count = cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
+  for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
+    values.push_back(
+        LLVM::ExtractValueOp::create(b, loc, sums, ArrayRef<int64_t>(i)));
+  return values;
+}
+
+void WarpgroupBuilder::fence() { NVVM::WgmmaFenceAlignedOp::create(b, loc); }
+
+Value WarpgroupBuilder::multiply(Value sums, Value left, Value right,
+                                 Type element, int64_t columns, bool leftLines,
+                                 bool rightLines) {
+  assert(!(element.isF32() && (leftLines || rightLines)) &&
+         "matrices of tf32 stand along the depth");
+  NVVM::WGMMATypes kind = element.isF32()    ? NVVM::WGMMATypes::tf32
+                          : element.isBF16() ? NVVM::WGMMATypes::bf16
+                                             : NVVM::WGMMATypes::f16;
+  int64_t step = element.isF32() ? 8 : 16;
+  return NVVM::WgmmaMmaAsyncOp::create(
+      b, loc, sums.getType(), sums, left, right,
+      NVVM::MMAShapeAttr::get(b.getContext(), kGroupRows, columns, step), kind,
+      kind, NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+      NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+      leftLines ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      rightLines ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+      NVVM::MMAIntOverflowAttr());
+}
+
+Value WarpgroupBuilder::multiplyFragments(Value sums, ArrayRef<Value> left,
+                                          Value right, Type element,
+                                          int64_t columns) {
+  // NVVM has no op for it. What it is in PTX is said by expandFragmentProducts;
+  // the emulator reads its name.
+  std::string name = (kFragmentProductName + Twine(columns) + "k16.f32." +
+                      (element.isBF16() ? "bf16.bf16" : "f16.f16"))
+                         .str();
+  SmallVector<Value> operands = {sums};
+  llvm::append_range(operands, left);
+  operands.push_back(right);
+  return LLVM::InlineAsmOp::create(
+             b, loc, sums.getType(), operands, name, /*constraints=*/"",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None,
+             /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+      .getResult(0);
+}
+
+void WarpgroupBuilder::commit() {
+  NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+}
+
+void WarpgroupBuilder::waitForProducts(int64_t left) {
+  NVVM::WgmmaWaitGroupSyncOp::create(b, loc, left);
+}
+
+//===----------------------------------------------------------------------===//
+// Products of fragments, in PTX
+//===----------------------------------------------------------------------===//
+
+static void expand(LLVM::InlineAsmOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Type type = op.getType(0);
+  int64_t count = cast<LLVM::LLVMStructType>(type).getBody().size();
+  // Sums are outputs and, in the same registers, inputs.
+  SmallVector<Value> operands;
+  std::string constraints, sums;
+  llvm::raw_string_ostream constraint(constraints), sum(sums);
+  for (int64_t i = 0; i < count; ++i) {
+    constraint << (i ? "," : "") << "=f";
+    sum << (i ? ", $" : "$") << i;
+    operands.push_back(LLVM::ExtractValueOp::create(b, loc, op.getOperand(0),
+                                                    ArrayRef<int64_t>(i)));
+  }
+  for (int64_t i = 0; i < count; ++i)
+    constraint << "," << i;
+  llvm::append_range(operands, op.getOperands().drop_front());
+  constraint << ",r,r,r,r,l";
+  std::string left;
+  llvm::raw_string_ostream word(left);
+  for (int64_t i = 0; i < 4; ++i)
+    word << (i ? ", $" : "$") << 2 * count + i;
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "{ .reg .pred p; setp.ne.b32 p, 1, 0; " << op.getAsmString() << " {"
+      << sums << "}, {" << left << "}, $" << 2 * count + 4 << ", p, 1, 1, 1; }";
+  auto made = LLVM::InlineAsmOp::create(
+      b, loc, type, operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  op.replaceAllUsesWith(made);
+  op.erase();
+}
+
+namespace shardc {
+#define GEN_PASS_DEF_EXPANDFRAGMENTPRODUCTSPASS
+#include "shardc/KernelGen/GpuPasses.h.inc"
+
+namespace {
+struct ExpandFragmentProductsPass final
+    : shardc::impl::ExpandFragmentProductsPassBase<ExpandFragmentProductsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<LLVM::InlineAsmOp> products;
+    getOperation().walk([&](LLVM::InlineAsmOp op) {
+      if (op.getAsmString().starts_with(kFragmentProductName))
+        products.push_back(op);
+    });
+    for (LLVM::InlineAsmOp op : products)
+      expand(op);
+  }
+};
+} // namespace
+} // namespace shardc

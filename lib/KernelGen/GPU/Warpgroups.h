@@ -1,0 +1,89 @@
+//===- Warpgroups.h - What kernels of sm_90a are written with ---*- C++ -*-===//
+//
+// mbarriers, and products that four warps carry out together (wgmma). Matrices
+// stand in shared memory in rows of 128 bytes, eight of which are a block whose
+// 16-byte pieces are swapped by the row; what is wider stands in several such
+// panels, one behind the other. A row is of neighbours of the depth, or, where
+// lines run, of neighbouring lines.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_WARPGROUPS_H
+#define SHARDC_LIB_KERNELGEN_GPU_WARPGROUPS_H
+
+#include "Launch.h"
+
+namespace shardc::gpukernels {
+
+/// Threads that multiply together, and groups of a block that do.
+inline constexpr int64_t kGroup = 128, kConsumers = 2;
+/// Rows of sums that a group has.
+inline constexpr int64_t kGroupRows = 64;
+/// Bytes of a row, and of eight: what pieces are swapped in.
+inline constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
+
+/// How products begin whose left matrix is in registers: the columns follow.
+inline constexpr llvm::StringLiteral kFragmentProductName =
+    "wgmma.mma_async.sync.aligned.m64n";
+
+/// Writes what such kernels are made of where `b` stands.
+class WarpgroupBuilder {
+public:
+  WarpgroupBuilder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(b, loc, value, 32);
+  }
+
+  // mbarriers, at an address in shared memory.
+  void init(Value barrier, int64_t arrivals);
+  /// Lets bulk copies know of the mbarriers that were made.
+  void fenceInit();
+  void arrive(Value barrier);
+  /// Arrives, and says that bulk copies will bring so many bytes.
+  void arriveExpecting(Value barrier, int64_t bytes);
+  /// Waits until the phase of this parity is over.
+  void wait(Value barrier, Value parity);
+  /// Lets products and bulk copies see what this thread has written.
+  void fenceStores();
+  /// The stage behind `stage` of `stages`, and the parity of its next phase.
+  std::pair<Value, Value> advance(Value stage, Value parity, int64_t stages);
+
+  /// From here on a thread has `count` registers; `more` than before, or less.
+  void setRegisters(int64_t count, bool more);
+
+  /// Offset of byte `byte` of row `row` in panels of `rows` rows.
+  Value placeInPanels(Value row, Value byte, int64_t rows);
+
+  // Products. Sums of a group are a struct: of columns 8 j to 8 j + 7 a lane
+  // has numbers 4 j to 4 j + 3, two neighbours of row lane / 4 and two of the
+  // eighth below.
+  Type sumType(int64_t columns);
+  Value zeros(int64_t columns);
+  Value sumsOf(ArrayRef<Value> values);
+  SmallVector<Value> valuesOf(Value sums);
+  /// Describes panels that begin at `tile`, `panelBytes` long where lines run.
+  Value describe(Value tile, int64_t panelBytes);
+  /// The same `bytes` behind.
+  Value moved(Value descriptor, int64_t bytes);
+  /// Comes before the first product, and where registers of one were written.
+  void fence();
+  /// `sums` and the product of 64 rows by `columns`, a depth of 32 bytes; f32
+  /// as tf32.
+  Value multiply(Value sums, Value left, Value right, Type element,
+                 int64_t columns, bool leftLines, bool rightLines);
+  /// The same where the left matrix is a fragment of 16 rows a warp, 16 bits an
+  /// element, and the right one's lines run.
+  Value multiplyFragments(Value sums, ArrayRef<Value> left, Value right,
+                          Type element, int64_t columns);
+  /// Ends a group of products; waits for all but the last `left` groups.
+  void commit();
+  void waitForProducts(int64_t left);
+
+private:
+  OpBuilder &b;
+  Location loc;
+};
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_WARPGROUPS_H
