@@ -38,6 +38,7 @@ struct LowerToLinalgPass final
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
       lowerer.transformBlock = transformBlock;
+      lowerer.manyThreads = manyThreads;
       if (failed(lowerer.lowerFunction(func)))
         return signalPassFailure();
     }

@@ -96,6 +96,8 @@ public:
   mlir::ImplicitLocOpBuilder b;
   /// Bytes that the stages of a Fourier transform may hold at a time; 0: all.
   int64_t transformBlock = 0;
+  /// Whether many threads do what is emitted: algorithms on lines stay ops.
+  bool manyThreads = false;
 
   /// Replaces the body and type of `func` by what they mean.
   mlir::LogicalResult lowerFunction(mlir::func::FuncOp func);

@@ -2,12 +2,13 @@
 //
 // Lines along the dim are sorted one by one: a bottom-up merge sort of the
 // line's positions, so that several operands move once, at the end. Stable
-// whatever is asked.
+// whatever is asked. For many threads they stay an op, spmd.lines.
 //
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -36,6 +37,7 @@ struct LineSorter {
 
 private:
   SmallVector<Value> elements(ValueRange line, Value position);
+  SmallVector<Value> leave(ArrayRef<Value> outs, bool positions);
   SmallVector<Value> sortLine(ValueRange line, Value order, Value spare);
   Value merge(ValueRange line, Value order, Value spare, Value chunk,
               Value width);
@@ -141,6 +143,22 @@ SmallVector<Value> LineSorter::sortLine(ValueRange line, Value order,
   });
 }
 
+// The same as an op.
+SmallVector<Value> LineSorter::leave(ArrayRef<Value> outs, bool positions) {
+  auto lines = spmd::LinesOp::create(
+      b, TypeRange(ValueRange(outs)), spmd::LineKind::Sort, dim,
+      /*backward=*/false, positions, inputs, /*starts=*/ValueRange(), outs);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&lines.getBody());
+  SmallVector<Value> first, second;
+  for (Value input : inputs)
+    for (SmallVector<Value> *side : {&first, &second})
+      side->push_back(
+          block->addArgument(elementType(input.getType()), b.getLoc()));
+  spmd::YieldOp::create(b, less(first, second));
+  return lines.getResults();
+}
+
 SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
   SmallVector<OpFoldResult> kept(sizes), lines(sizes);
   kept[dim] = keep;
@@ -150,6 +168,8 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
     carried.push_back(l.empty(kept, elementType(input.getType())));
   if (indexType)
     carried.push_back(l.empty(kept, indexType));
+  if (l.manyThreads)
+    return leave(carried, indexType != nullptr);
   size_t count = carried.size();
   // Of different types, or CSE would make one buffer of the two.
   carried.push_back(l.empty(sizes[dim], b.getIndexType()));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -287,6 +288,47 @@ static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
   return true;
 }
 
+// The same as an op, on elements of the accumulators' types.
+static LogicalResult leaveRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
+                                  int64_t axis, bool backward) {
+  ImplicitLocOpBuilder &b = l.b;
+  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  SmallVector<Value> inputs, outs;
+  for (auto [source, type] : llvm::zip(op.getInputs(), reducer.types)) {
+    Value input = l.tensor(source);
+    SmallVector<OpFoldResult> sizes = l.sizes(input);
+    Type wide = type;
+    if (elementType(input.getType()) != wide)
+      input = l.map(input, l.empty(sizes, wide),
+                    [&](ValueRange args) -> SmallVector<Value> {
+                      return {castFloat(b, args[0], wide)};
+                    });
+    inputs.push_back(input);
+    outs.push_back(l.empty(sizes, wide));
+  }
+  SmallVector<Value> starts = reducer.init(op.getInitValues());
+  auto lines = spmd::LinesOp::create(
+      b, TypeRange(ValueRange(outs)), spmd::LineKind::Scan, axis, backward,
+      /*positions=*/false, inputs, starts, outs);
+  SmallVector<Value> sums;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&lines.getBody());
+    for (int side = 0; side < 2; ++side)
+      for (Type type : reducer.types)
+        block->addArgument(type, b.getLoc());
+    ValueRange args = block->getArguments();
+    sums = reducer.combine(args.take_front(inputs.size()),
+                           args.drop_front(inputs.size()));
+    if (sums.empty())
+      return failure();
+    spmd::YieldOp::create(b, sums);
+  }
+  for (auto [result, sum] : llvm::zip(op.getResults(), lines.getResults()))
+    l.set(result, reducer.finish(sum, elementType(result.getType())));
+  return success();
+}
+
 // Along the last dim: a scalar loop for each line. Else one row after another,
 // so that the other dims stay vectors.
 static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
@@ -379,7 +421,7 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
 static LogicalResult lowerReduceWindow(Lowerer &l,
                                        stablehlo::ReduceWindowOp op) {
   if (auto running = runningDim(op); running && startsFromIdentity(op))
-    return lowerRunning(l, op, running->first, running->second);
+    return (l.manyThreads ? leaveRunning : lowerRunning)(l, op, running->first, running->second);
   ImplicitLocOpBuilder &b = l.b;
   MLIRContext *ctx = b.getContext();
   auto type = cast<RankedTensorType>(signlessType(op.getResultTypes().front()));

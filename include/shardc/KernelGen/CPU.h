@@ -74,7 +74,7 @@ void buildCpuKernelPipeline(mlir::OpPassManager &pm,
 /// Dialects and external models that the pipelines need.
 void registerCpuKernelDialects(mlir::DialectRegistry &registry);
 
-/// Lets bufferization take `spmd.pair_step`; part of the above.
+/// Lets bufferization take `spmd.pair_step` and `spmd.lines`; part of the above.
 void registerPairStepModel(mlir::DialectRegistry &registry);
 
 /// Makes `--spmd-cpu-kernels` known to the command line.

@@ -34,7 +34,10 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"transformBlock", "transform-block", "int64_t", "0",
-           "Bytes that the stages of a Fourier transform may hold at a time; 0: of all lines.">
+           "Bytes that the stages of a Fourier transform may hold at a time; 0: of all lines.">,
+    Option<"manyThreads", "many-threads", "bool", "false",
+           "For kernels of many threads: sorts, scans and transforms become spmd.lines, and what pooling "
+           "scatters is gathered.">
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::complex::ComplexDialect", "mlir::func::FuncDialect",
                            "mlir::linalg::LinalgDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",

@@ -1,4 +1,8 @@
 //===- PairStepModel.cpp - spmd.pair_step from tensors to buffers ---------===//
+//
+// And spmd.lines, which has destinations as well.
+//
+//===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
@@ -9,13 +13,15 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 namespace {
-/// A step reads what goes in and changes its state in place.
-struct PairStepModel
-    : bufferization::DstBufferizableOpInterfaceExternalModel<PairStepModel,
-                                                             PairStepOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+/// What reads what goes in and writes its destinations, which it may have read
+/// (`readsDestinations`: a state that changes) or not.
+template <typename OpT, bool readsDestinations>
+struct DestinationModel
+    : bufferization::DstBufferizableOpInterfaceExternalModel<
+          DestinationModel<OpT, readsDestinations>, OpT> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const bufferization::AnalysisState &) const {
-    return true;
+    return readsDestinations || !cast<OpT>(op).isDpsInit(&operand);
   }
   bool bufferizesToElementwiseAccess(Operation *,
                                      const bufferization::AnalysisState &,
@@ -41,7 +47,7 @@ struct PairStepModel
     next.propertiesAttr = op->getPropertiesAsAttribute();
     for (Region &region : op->getRegions())
       next.addRegion()->takeBody(region);
-    auto onBuffers = cast<PairStepOp>(rewriter.create(next));
+    auto onBuffers = cast<OpT>(rewriter.create(next));
     SmallVector<Value> results(onBuffers.getInits());
     bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
     return success();
@@ -51,6 +57,7 @@ struct PairStepModel
 
 void shardc::registerPairStepModel(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
-    PairStepOp::attachInterface<PairStepModel>(*context);
+    PairStepOp::attachInterface<DestinationModel<PairStepOp, true>>(*context);
+    LinesOp::attachInterface<DestinationModel<LinesOp, false>>(*context);
   });
 }

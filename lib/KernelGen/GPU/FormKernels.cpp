@@ -5,6 +5,7 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
+#include "Lines.h"
 #include "PairSteps.h"
 #include "Points.h"
 #include "Product.h"
@@ -410,6 +411,10 @@ struct FormGpuKernelsPass final
     for (spmd::PairStepOp step : steps)
       if (failed(launchPairStep(step)))
         return signalPassFailure();
+    SmallVector<spmd::LinesOp> lines;
+    getOperation().walk([&](spmd::LinesOp op) { lines.push_back(op); });
+    for (spmd::LinesOp op : lines)
+      launchLines(op);
     for (Block &block : getOperation().getBody())
       formKernels(block, warpgroups);
   }

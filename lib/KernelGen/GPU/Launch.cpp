@@ -33,6 +33,47 @@ Value gpukernels::beginLaunchOf(OpBuilder &b, Location loc, Value total,
   return index;
 }
 
+bool gpukernels::canShuffle(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64;
+}
+
+// Shuffles move words of 32 bits.
+Value gpukernels::shuffle(OpBuilder &b, Location loc, Value value,
+                          int64_t distance, gpu::ShuffleMode mode) {
+  auto word = [&](Value part) -> Value {
+    return gpu::ShuffleOp::create(b, loc, part, distance, kWarp, mode)
+        .getShuffleResult();
+  };
+  Type type = value.getType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 32)
+    return word(value);
+  Type bits = b.getIntegerType(width), i32 = b.getI32Type();
+  bool isFloat = isa<FloatType>(type);
+  if (isFloat)
+    value = arith::BitcastOp::create(b, loc, bits, value);
+  if (width < 32) {
+    value = word(arith::ExtUIOp::create(b, loc, i32, value));
+    value = arith::TruncIOp::create(b, loc, bits, value);
+  } else {
+    Type i64 = b.getI64Type();
+    if (width < 64)
+      value = arith::ExtUIOp::create(b, loc, i64, value);
+    Value half =
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(i64, 32));
+    Value high = arith::ShRUIOp::create(b, loc, value, half);
+    Value low = word(arith::TruncIOp::create(b, loc, i32, value));
+    high = word(arith::TruncIOp::create(b, loc, i32, high));
+    high = arith::ExtUIOp::create(b, loc, i64, high);
+    high = arith::ShLIOp::create(b, loc, high, half);
+    low = arith::ExtUIOp::create(b, loc, i64, low);
+    value = arith::OrIOp::create(b, loc, high, low);
+    if (width < 64)
+      value = arith::TruncIOp::create(b, loc, bits, value);
+  }
+  return isFloat ? arith::BitcastOp::create(b, loc, type, value) : value;
+}
+
 void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
   MLIRContext *ctx = loop.getContext();
   BoolAttr disable = count == 1 ? BoolAttr::get(ctx, true) : BoolAttr();

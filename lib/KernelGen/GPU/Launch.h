@@ -42,6 +42,13 @@ SmallVector<Value> multiplyFragments(OpBuilder &b, Location loc, Type element,
                                      ArrayRef<Value> right,
                                      ArrayRef<Value> sum);
 
+/// True for numbers that `shuffle` takes: of at most 64 bits.
+bool canShuffle(Type type);
+/// `value` of another lane of the warp, which all lanes ask for: `distance` up
+/// or down (own value where there is none), or XOR `distance` away.
+Value shuffle(OpBuilder &b, Location loc, Value value, int64_t distance,
+              gpu::ShuffleMode mode);
+
 /// Lets LLVM put `count` rounds of `loop` side by side, no more.
 void setUnrolling(scf::ForOp loop, int64_t count);
 

@@ -33,7 +33,7 @@ static SmallVector<Operation *> combinersOf(linalg::GenericOp op) {
     Operation *combiner = combinerOf(op, i);
     if (!combiner || combiner->getNumOperands() != 2 ||
         !arith::getNeutralElement(combiner) ||
-        !combiner->getResult(0).getType().isIntOrFloat())
+        !canShuffle(combiner->getResult(0).getType()))
       return {};
     combiners.push_back(combiner);
   }
@@ -99,16 +99,13 @@ private:
     b.setInsertionPointToStart(branch.thenBlock());
     body();
   }
-  bool canShuffle(unsigned output) {
-    Type type = combiners[output]->getResult(0).getType();
-    return type.isF32() || type.isInteger(32);
-  }
   std::optional<Cut> choose();
+  Value countSplits();
   Value combineInWarp(unsigned output, Value value, int64_t lanes);
   void combineInBlock();
   void combineInLanes();
   void store(Value point, Value split);
-  void combineSplits(Value points);
+  void combineSplits();
 
   linalg::GenericOp op;
   OpBuilder b;
@@ -116,35 +113,57 @@ private:
   Dims dims;
   PointEmitter emitter;
   SmallVector<Operation *> combiners;
-  int64_t splits = 1;
-  Value thread, lane, warp, points;
+  /// How many results begin in a block, and threads that share one of them.
+  int64_t perBlock = 1, members = kBlock;
+  /// Blocks that share a result, at most; not where one does in any case.
+  int64_t mostSplits = 1;
+  Value thread, lane, warp, points, elements, pointBlocks, splits;
   SmallVector<Value> values, areas, scratch;
 };
 } // namespace
 
 std::optional<Cut> ReductionKernel::choose() {
-  if (combiners.empty() || dims.reductions.empty() ||
-      ShapedType::isDynamic(dims.points) ||
-      ShapedType::isDynamic(dims.elements) || dims.points == 0 ||
-      dims.elements < kShared)
+  // Of sizes that are not known the longer ones matter.
+  bool isLong = ShapedType::isDynamic(dims.elements),
+       isMany = ShapedType::isDynamic(dims.points);
+  if (combiners.empty() || dims.reductions.empty() || dims.points == 0 ||
+      (!isLong && dims.elements < kShared))
     return std::nullopt;
-  bool isFew = dims.points <= kFewResults;
+  bool isFew = !isMany && dims.points <= kFewResults;
   Cut cut = Cut::LaneEach;
-  if (liesAlongReduction(op, dims)) {
-    cut = dims.elements >= kLong && isFew ? Cut::BlockEach : Cut::WarpEach;
-    for (unsigned i : llvm::seq<unsigned>(combiners.size()))
-      if (cut == Cut::WarpEach && !canShuffle(i))
-        return std::nullopt;
-  } else if (!isFew) {
+  if (liesAlongReduction(op, dims))
+    cut = (isLong || dims.elements >= kLong) && (isFew || (isMany && !isLong))
+              ? Cut::BlockEach
+              : Cut::WarpEach;
+  else if (!isMany && !isFew)
     return std::nullopt; // threads enough, side by side
-  }
-  int64_t perBlock = cut == Cut::BlockEach  ? 1
-                     : cut == Cut::WarpEach ? kWarps
-                                            : kWarp;
-  int64_t blocks = llvm::divideCeil(dims.points, perBlock);
-  splits = std::clamp<int64_t>(dims.elements / (kBlock / perBlock * kLeastOwn),
-                               1, std::max<int64_t>(kManyBlocks / blocks, 1));
+  perBlock = cut == Cut::BlockEach  ? 1
+             : cut == Cut::WarpEach ? kWarps
+                                    : kWarp;
+  members = kBlock / perBlock;
+  int64_t own = members * kLeastOwn;
+  if (!isMany)
+    mostSplits = std::max<int64_t>(
+        kManyBlocks / llvm::divideCeil(dims.points, perBlock), 1);
+  else
+    mostSplits = kManyBlocks;
+  if (!isLong)
+    mostSplits = std::clamp<int64_t>(dims.elements / own, 1, mostSplits);
   return cut;
+}
+
+/// How many blocks share a result: so many that a GPU is busy, as long as each
+/// thread has something to do.
+Value ReductionKernel::countSplits() {
+  if (mostSplits == 1 || (ShapedType::isStatic(dims.points) &&
+                          ShapedType::isStatic(dims.elements)))
+    return index(mostSplits);
+  Value worth = div(elements, members * kLeastOwn);
+  Value one = index(1);
+  Value blocks = arith::MaxUIOp::create(b, loc, pointBlocks, one);
+  Value most = arith::DivUIOp::create(b, loc, index(kManyBlocks), blocks);
+  Value fewer = arith::MinUIOp::create(b, loc, worth, most);
+  return arith::MaxUIOp::create(b, loc, fewer, one);
 }
 
 /// `value` combined over the lanes of a warp, in its first lane at least. Only
@@ -152,9 +171,8 @@ std::optional<Cut> ReductionKernel::choose() {
 Value ReductionKernel::combineInWarp(unsigned output, Value value,
                                      int64_t lanes) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
-    auto shuffled = gpu::ShuffleOp::create(b, loc, value, distance, kWarp,
-                                           gpu::ShuffleMode::XOR);
-    value = combine(output, value, shuffled.getShuffleResult());
+    Value other = shuffle(b, loc, value, distance, gpu::ShuffleMode::XOR);
+    value = combine(output, value, other);
   }
   return value;
 }
@@ -162,37 +180,12 @@ Value ReductionKernel::combineInWarp(unsigned output, Value value,
 /// Values of all threads, combined into the first thread's.
 void ReductionKernel::combineInBlock() {
   for (unsigned i : llvm::seq<unsigned>(values.size())) {
-    if (!canShuffle(i)) {
-      memref::StoreOp::create(b, loc, values[i], areas[i], thread);
-      continue;
-    }
     values[i] = combineInWarp(i, values[i], kWarp);
     when(isFirst(lane),
          [&] { memref::StoreOp::create(b, loc, values[i], areas[i], warp); });
   }
   gpu::BarrierOp::create(b, loc);
-  for (int64_t half = kBlock / 2; half > 0; half /= 2) {
-    bool any = false;
-    for (unsigned i : llvm::seq<unsigned>(values.size())) {
-      if (canShuffle(i))
-        continue;
-      any = true;
-      when(less(thread, index(half)), [&] {
-        Value mine = memref::LoadOp::create(b, loc, areas[i], thread);
-        Value theirs =
-            memref::LoadOp::create(b, loc, areas[i], add(thread, index(half)));
-        memref::StoreOp::create(b, loc, combine(i, mine, theirs), areas[i],
-                                thread);
-      });
-    }
-    if (any)
-      gpu::BarrierOp::create(b, loc);
-  }
   for (unsigned i : llvm::seq<unsigned>(values.size())) {
-    if (!canShuffle(i)) {
-      values[i] = memref::LoadOp::create(b, loc, areas[i], index(0));
-      continue;
-    }
     // All warps do what the first one needs.
     values[i] = memref::LoadOp::create(b, loc, areas[i], rem(thread, kWarps));
     values[i] = combineInWarp(i, values[i], kWarps);
@@ -216,23 +209,44 @@ void ReductionKernel::combineInLanes() {
 
 /// Stores a thread's values as the result of `point`, or as a part of it.
 void ReductionKernel::store(Value point, Value split) {
-  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (splits > 1) {
-      Value spot = add(arith::MulIOp::create(b, loc, split, points), point);
-      memref::StoreOp::create(b, loc, values[i], scratch[i], spot);
-      continue;
+  auto whole = [&] {
+    for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+      Value start = emitter.loadOutput(output);
+      emitter.storeOutput(output, combine(i, start, values[i]));
     }
-    Value start = emitter.loadOutput(output);
-    emitter.storeOutput(output, combine(i, start, values[i]));
-  }
+  };
+  if (mostSplits == 1)
+    return whole();
+  auto part = [&] {
+    Value spot = add(arith::MulIOp::create(b, loc, split, points), point);
+    for (unsigned i : llvm::seq<unsigned>(values.size()))
+      memref::StoreOp::create(b, loc, values[i], scratch[i], spot);
+  };
+  if (getConstantIntValue(splits))
+    return part();
+  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, splits,
+                                      index(1));
+  auto branch = scf::IfOp::create(b, loc, alone, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  whole();
+  b.setInsertionPointToStart(branch.elseBlock());
+  part();
 }
 
-void ReductionKernel::combineSplits(Value points) {
-  Value point = beginLaunchOf(b, loc, points, kBlock);
+void ReductionKernel::combineSplits() {
+  Value count = points;
+  if (!getConstantIntValue(splits)) {
+    // Without parts there is nothing to do, and no block.
+    Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        splits, index(1));
+    count = arith::SelectOp::create(b, loc, alone, index(0), points);
+  }
+  Value point = beginLaunchOf(b, loc, count, kBlock);
   dims.place(b, loc, emitter, dims.parallel, point);
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value start = emitter.loadOutput(output);
-    auto loop = scf::ForOp::create(b, loc, index(0), index(splits), index(1),
+    auto loop = scf::ForOp::create(b, loc, index(0), splits, index(1),
                                    ValueRange(start));
     {
       OpBuilder::InsertionGuard guard(b);
@@ -251,30 +265,33 @@ bool ReductionKernel::emit() {
   if (!chosen)
     return false;
   Cut cut = *chosen;
-  int64_t perBlock = cut == Cut::BlockEach  ? 1
-                     : cut == Cut::WarpEach ? kWarps
-                                            : kWarp;
-  int64_t members = kBlock / perBlock;
   points = dims.count(b, loc, dims.parallel);
-  Value elements = dims.count(b, loc, dims.reductions);
-  Value pointBlocks =
-      arith::CeilDivUIOp::create(b, loc, points, index(perBlock));
-  if (splits > 1)
+  elements = dims.count(b, loc, dims.reductions);
+  pointBlocks = arith::CeilDivUIOp::create(b, loc, points, index(perBlock));
+  splits = countSplits();
+  if (mostSplits > 1) {
+    bool isKnown = ShapedType::isStatic(dims.points);
+    SmallVector<Value> size;
+    if (!isKnown)
+      size.push_back(arith::MaxUIOp::create(b, loc, points,
+                                            index(kManyBlocks * perBlock)));
     for (Operation *combiner : combiners)
       scratch.push_back(memref::AllocOp::create(
           b, loc,
-          MemRefType::get({splits * dims.points},
-                          combiner->getResult(0).getType())));
+          MemRefType::get(
+              {isKnown ? mostSplits * dims.points : ShapedType::kDynamic},
+              combiner->getResult(0).getType()),
+          size));
+  }
   OpBuilder::InsertPoint behind = b.saveInsertionPoint();
-  gpu::LaunchOp launch = beginLaunch(
-      b, loc, product(b, loc, {pointBlocks, index(splits)}), kBlock);
+  gpu::LaunchOp launch =
+      beginLaunch(b, loc, product(b, loc, {pointBlocks, splits}), kBlock);
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   for (unsigned i : llvm::seq<unsigned>(combiners.size())) {
     if (cut == Cut::WarpEach)
       break;
-    bool byWarp = cut == Cut::BlockEach && canShuffle(i);
-    auto area = MemRefType::get({byWarp ? kWarps : kBlock},
+    auto area = MemRefType::get({cut == Cut::BlockEach ? kWarps : kBlock},
                                 combiners[i]->getResult(0).getType(),
                                 MemRefLayoutAttrInterface(), shared);
     areas.push_back(launch.addWorkgroupAttribution(area, loc));
@@ -293,7 +310,7 @@ bool ReductionKernel::emit() {
                                         : warp;
   Value point = add(mul(block, perBlock), own);
   Value inside = less(point, points), last = elements, at = point;
-  if (dims.points % perBlock != 0) {
+  if (ShapedType::isDynamic(dims.points) || dims.points % perBlock != 0) {
     last = arith::SelectOp::create(b, loc, inside, elements, index(0));
     at = arith::SelectOp::create(b, loc, inside, point, index(0));
   }
@@ -302,8 +319,9 @@ bool ReductionKernel::emit() {
   for (Operation *combiner : combiners)
     neutral.push_back(
         arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
-  auto loop = scf::ForOp::create(b, loc, add(mul(split, members), member), last,
-                                 index(members * splits), neutral);
+  auto loop =
+      scf::ForOp::create(b, loc, add(mul(split, members), member), last,
+                         mul(splits, members), neutral);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
@@ -323,9 +341,9 @@ bool ReductionKernel::emit() {
   }
   Value stores = arith::AndIOp::create(b, loc, inside, isFirst(member));
   when(stores, [&] { store(point, split); });
-  if (splits > 1) {
+  if (mostSplits > 1) {
     b.restoreInsertionPoint(behind);
-    combineSplits(points);
+    combineSplits();
   }
   return true;
 }

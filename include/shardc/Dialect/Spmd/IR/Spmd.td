@@ -10,6 +10,8 @@
 include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
 include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
 include "shardc/Dialect/Spmd/IR/SpmdHost.td"
+include "shardc/Dialect/Spmd/IR/SpmdLibrary.td"
+include "shardc/Dialect/Spmd/IR/SpmdLines.td"
 include "shardc/Dialect/Spmd/IR/SpmdManual.td"
 include "shardc/Dialect/Spmd/IR/SpmdOps.td"
 include "shardc/Dialect/Spmd/IR/SpmdRing.td"

@@ -104,8 +104,8 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
   let hasVerifier = 1;
 }
 
-def Spmd_YieldOp : Spmd_Op<"yield", [Pure, Terminator, ParentOneOf<["AllPairsOp", "AttentionBackwardOp", "PairStepOp"]>]> {
-  let summary = "Ends a region of an op on all pairs, or of its local form.";
+def Spmd_YieldOp : Spmd_Op<"yield", [Pure, Terminator, ParentOneOf<["AllPairsOp", "AttentionBackwardOp", "PairStepOp", "LinesOp"]>]> {
+  let summary = "Ends a region of an op on all pairs, of its local form, or of one on lines.";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }

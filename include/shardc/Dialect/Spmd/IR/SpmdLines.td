@@ -1,0 +1,52 @@
+//===- SpmdLines.td - Algorithms on the lines of a tensor --*- tablegen -*-===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDLINES_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDLINES_TD
+
+include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+
+def Spmd_LineKind : I32EnumAttr<"LineKind", "what is done to a line", [
+    I32EnumAttrCase<"Sort", 0, "sort">, I32EnumAttrCase<"Scan", 1, "scan">,
+    I32EnumAttrCase<"Fourier", 2, "fourier">]> {
+  let cppNamespace = "::shardc::spmd";
+}
+
+def Spmd_LinesOp : Spmd_Op<"lines", [DestinationStyleOpInterface, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Do an algorithm to all lines along a dim, each by itself.";
+  let description = [{
+    What many threads do together and no loop nest says: made for GPUs, whose kernels it becomes. Local view, on
+    lowered types. `inputs` have one shape; lines are along `dim`. `inits` are written, not read.
+
+        sort     Each line of all inputs in the order of the region, which is given two elements of each input (x0, y0, x1,
+                 y1, ...) and says whether the first ones belong before the second. Equals keep their order. An init for
+                 each input takes the first elements of the sorted lines, as many as fit; with `positions` a further one,
+                 of integers, where in their lines they were.
+        scan     Running combinations, with `backward` from the end. The region is given an accumulator of each input and an
+                 element of each, and yields the accumulators; it is associative. `starts` (scalars) are what comes
+                 before the first element. Floats are combined in an order that depends on sizes alone.
+        fourier  Sums over j of x[j] (cosines[jk mod n] + i sines[jk mod n]), n the size of `dim`; inputs and inits are
+                 real and imaginary parts, and two further inputs the tables of n numbers. Sizes of `dim` are static.
+    ```mlir
+    %values, %places = spmd.lines sort dim 1 positions ins(%x : tensor<8x100xf32>) outs(%v, %p : tensor<8x5xf32>, tensor<8x5xi32>) body {
+    ^bb0(%a: f32, %b: f32):
+      %before = arith.cmpf ogt, %a, %b : f32
+      spmd.yield %before : i1
+    } -> tensor<8x5xf32>, tensor<8x5xi32>
+    ```
+  }];
+  let arguments = (ins Spmd_LineKind:$kind, I64Attr:$dim, UnitAttr:$backward, UnitAttr:$positions,
+                       Variadic<AnyShaped>:$inputs, Variadic<AnyType>:$starts, Variadic<AnyShaped>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{
+    $kind `dim` $dim (`backward` $backward^)? (`positions` $positions^)? `ins` `(` $inputs `:` type($inputs) `)`
+    (`starts` `(` $starts^ `:` type($starts) `)`)? `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`body` $body^)? (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDLINES_TD

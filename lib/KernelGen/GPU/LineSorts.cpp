@@ -1,0 +1,478 @@
+//===- LineSorts.cpp - Sorts and selections of lines ----------------------===//
+//
+// A block sorts a tile of a line, or several short lines, in shared memory: a
+// bitonic network (K. E. Batcher, "Sorting networks and their applications",
+// 1968) in which every exchange puts the lesser element first, so that what
+// lies past a line's end never moves. Elements travel with their positions,
+// which tell equals apart: the sort is stable.
+//
+// Of longer lines the sorted tiles are merged in rounds. A block makes one tile
+// of a round's result: a search along the diagonals at its ends says what it
+// merges (O. Green, R. McColl and D. Bader, "GPU merge path", 2012), and in
+// shared memory each element finds its place by a search in the other run.
+//
+// Where few elements of a long line are wanted, tiles keep that many, and are
+// candidates for the next round, until they fit one tile.
+//
+// Elements that the order looks at travel; others are fetched in the end.
+//
+//===----------------------------------------------------------------------===//
+#include "Lines.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+using namespace shardc::gpukernels::lines;
+
+/// Elements of a tile, at most, and bytes that they take.
+static constexpr int64_t kMostTile = 1024, kMostBytes = 32 << 10;
+/// Elements of a block, at least, if short lines are many.
+static constexpr int64_t kLeastSpan = 256;
+
+namespace {
+/// Elements on their way: those that the order looks at, and positions.
+struct Slots {
+  SmallVector<Value> keys;
+  Value positions;
+};
+
+/// Where the elements of lines are: the op's inputs (no slots), or slots of
+/// which each line has `length`, one line after the other.
+struct Source {
+  std::optional<Slots> slots;
+  Value length;
+  int64_t known;
+};
+
+class LineSorter : LineEmitter {
+public:
+  explicit LineSorter(spmd::LinesOp op);
+  void emit();
+
+private:
+  Slots shared(gpu::LaunchOp launch, int64_t count);
+  Slots slotsOf(int64_t knownPerLine, Value perLine);
+  SmallVector<Value> loadKeys(const Slots &slots, Value at);
+  void move(const Slots &from, Value at, const Slots &to, Value place);
+  Value before(ArrayRef<Value> first, ArrayRef<Value> second);
+  void exchange(const Slots &slots, Value low, Value high, Value count);
+  void sortSlots(const Slots &slots, Value thread, int64_t threads,
+                 int64_t span, int64_t tile,
+                 llvm::function_ref<Value(Value)> countOf);
+  void writeResult(Value line, Value place, ArrayRef<Value> keys,
+                   Value position);
+  void sortTiles(const Source &from, int64_t tile, int64_t kept,
+                 const Slots *to, Value perLine);
+  Value search(Value from, Value to, llvm::function_ref<Value(Value)> goesOn);
+  void mergeRound(const Slots &from, const Slots &to, Value perLine,
+                  Value width);
+  Slots mergeTiles(const Slots &sorted, const Source &from);
+  void gather(const Slots &sorted, Value perLine);
+
+  /// Inputs that the order looks at, and for each input its number among them,
+  /// or -1.
+  SmallVector<Value> keyInputs;
+  SmallVector<int64_t> keyOf;
+  Type positionType;
+  int64_t mostTile = kMostTile;
+  /// How many elements of a line are wanted.
+  Value keep;
+  int64_t knownKeep;
+};
+} // namespace
+
+LineSorter::LineSorter(spmd::LinesOp op) : LineEmitter(op) {
+  Block &block = op.getBody().front();
+  auto bytesOf = [](Type type) -> int64_t {
+    if (auto complex = dyn_cast<ComplexType>(type))
+      return 2 * llvm::divideCeil(
+                     complex.getElementType().getIntOrFloatBitWidth(), 8);
+    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  };
+  bool isLong = ShapedType::isDynamic(knownLength) || knownLength > INT32_MAX;
+  positionType = isLong ? b.getI64Type() : b.getI32Type();
+  int64_t bytes = bytesOf(positionType);
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    bool isKey = !block.getArgument(2 * i).use_empty() ||
+                 !block.getArgument(2 * i + 1).use_empty();
+    keyOf.push_back(isKey ? keyInputs.size() : -1);
+    if (!isKey)
+      continue;
+    keyInputs.push_back(input);
+    bytes += bytesOf(elementOf(input));
+  }
+  while (mostTile > 2 && mostTile * bytes > kMostBytes)
+    mostTile /= 2;
+  Value first = op.getInits().front();
+  knownKeep = cast<MemRefType>(first.getType()).getDimSize(dim);
+  keep = ShapedType::isStatic(knownKeep)
+             ? index(knownKeep)
+             : memref::DimOp::create(b, loc, first, dim).getResult();
+  if (ShapedType::isDynamic(knownKeep) && ShapedType::isStatic(knownLength))
+    keep = least(keep, length);
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+Slots LineSorter::shared(gpu::LaunchOp launch, int64_t count) {
+  Slots slots;
+  for (Value key : keyInputs)
+    slots.keys.push_back(share(launch, count, elementOf(key)));
+  slots.positions = share(launch, count, positionType);
+  return slots;
+}
+
+Slots LineSorter::slotsOf(int64_t knownPerLine, Value perLine) {
+  bool isKnown =
+      ShapedType::isStatic(knownPerLine) && ShapedType::isStatic(knownLines);
+  int64_t known = isKnown ? knownPerLine * knownLines : ShapedType::kDynamic;
+  Value count = isKnown ? Value() : mul(lines, perLine);
+  Slots slots;
+  for (Value key : keyInputs)
+    slots.keys.push_back(scratch(known, count, elementOf(key)));
+  slots.positions = scratch(known, count, positionType);
+  return slots;
+}
+
+SmallVector<Value> LineSorter::loadKeys(const Slots &slots, Value at) {
+  return llvm::map_to_vector(slots.keys,
+                             [&](Value keys) { return load(keys, at); });
+}
+
+void LineSorter::move(const Slots &from, Value at, const Slots &to,
+                      Value place) {
+  for (auto [key, target] : llvm::zip_equal(loadKeys(from, at), to.keys))
+    store(key, target, place);
+  store(load(from.positions, at), to.positions, place);
+}
+
+/// Whether the element of keys `first` belongs before that of `second`.
+Value LineSorter::before(ArrayRef<Value> first, ArrayRef<Value> second) {
+  SmallVector<Value> arguments;
+  for (int64_t key : keyOf)
+    for (ArrayRef<Value> side : {first, second})
+      arguments.push_back(key < 0 ? Value() : side[key]);
+  // The body does not look at others.
+  Block &block = op.getBody().front();
+  IRMapping map;
+  for (auto [argument, value] :
+       llvm::zip_equal(block.getArguments(), arguments))
+    if (value)
+      map.map(argument, value);
+  for (Operation &inner : block.without_terminator())
+    b.clone(inner, map);
+  return map.lookupOrDefault(block.getTerminator()->getOperand(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Puts the lesser one of slots `low` and `high` first, if there are elements
+/// in both: `count` says up to where.
+void LineSorter::exchange(const Slots &slots, Value low, Value high,
+                          Value count) {
+  when(less(high, count), [&] {
+    SmallVector<Value> lower = loadKeys(slots, low),
+                       upper = loadKeys(slots, high);
+    Value lowerAt = load(slots.positions, low),
+          upperAt = load(slots.positions, high);
+    Value wrong = before(upper, lower), right = before(lower, upper);
+    Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                        lowerAt, upperAt);
+    Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+    Value tie = choose(right, no, later);
+    when(arith::OrIOp::create(b, loc, wrong, tie), [&] {
+      for (auto [keys, l, u] : llvm::zip_equal(slots.keys, lower, upper)) {
+        store(u, keys, low);
+        store(l, keys, high);
+      }
+      store(upperAt, slots.positions, low);
+      store(lowerAt, slots.positions, high);
+    });
+  });
+}
+
+/// Sorts each of the tiles, powers of two, that `span` slots hold. `countOf`
+/// says where the elements end of the tile that slot `at` is in.
+void LineSorter::sortSlots(const Slots &slots, Value thread, int64_t threads,
+                           int64_t span, int64_t tile,
+                           llvm::function_ref<Value(Value)> countOf) {
+  if (tile < 2)
+    return;
+  Value one = index(1), zero = index(0);
+  auto shiftLeft = [&](Value x, Value by) -> Value {
+    return arith::ShLIOp::create(b, loc, x, by);
+  };
+  auto pairs = [&](llvm::function_ref<void(Value)> body) {
+    forEach(thread, index(span / 2), index(threads), body);
+    barrier();
+  };
+  forEach(zero, index(llvm::Log2_64(tile)), one, [&](Value stage) {
+    // Sorted runs of `half` become runs of twice that: first all elements of
+    // one meet those of the other from its end ...
+    Value half = shiftLeft(one, stage), whole = add(half, half);
+    pairs([&](Value pair) {
+      Value start = mul(div(pair, half), whole), at = rem(pair, half);
+      Value low = add(start, at),
+            high = sub(sub(add(start, whole), one), at);
+      exchange(slots, low, high, countOf(low));
+    });
+    // ... then the halves of halves.
+    forEach(zero, stage, one, [&](Value round) {
+      Value distance = shiftLeft(one, sub(sub(stage, round), one));
+      pairs([&](Value pair) {
+        Value start = mul(div(pair, distance), add(distance, distance));
+        Value low = add(start, rem(pair, distance));
+        exchange(slots, low, add(low, distance), countOf(low));
+      });
+    });
+  });
+}
+
+/// Stores the element of `position` in its line as the result's at `place`.
+void LineSorter::writeResult(Value line, Value place, ArrayRef<Value> keys,
+                             Value position) {
+  Value from = arith::IndexCastOp::create(b, loc, b.getIndexType(), position);
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    Value value = keyOf[i] >= 0 ? keys[keyOf[i]]
+                                : load(input, subscripts(line, from));
+    store(value, op.getInits()[i], subscripts(line, place));
+  }
+  if (!op.getPositions())
+    return;
+  Value places = op.getInits().back();
+  Type type = elementOf(places);
+  Value number = arith::IndexCastOp::create(b, loc, type, from);
+  store(number, places, subscripts(line, place));
+}
+
+/// A kernel that sorts tiles and writes the first `kept` elements of each into
+/// `to`, `perLine` a line; without it the result, of lines of one tile.
+void LineSorter::sortTiles(const Source &from, int64_t tile, int64_t kept,
+                           const Slots *to, Value perLine) {
+  bool isWhole = ShapedType::isStatic(from.known) && from.known <= tile;
+  int64_t span = tile;
+  if (isWhole && tile < kLeastSpan) {
+    // As many lines as a block can have, but no more than there are.
+    int64_t most = std::min(kLeastSpan, mostTile);
+    if (ShapedType::isStatic(knownLines))
+      most = std::min<int64_t>(most, tile * llvm::PowerOf2Ceil(knownLines));
+    span = std::max(tile, most);
+  }
+  int64_t threads = std::clamp<int64_t>(span / 2, kWarp, kBlock);
+  int64_t linesEach = span / tile;
+  Value tiles = isWhole ? index(1) : ceilDiv(from.length, tile);
+  OpBuilder::InsertionGuard guard(b);
+  gpu::LaunchOp launch = beginLaunch(
+      b, loc, mul(ceilDiv(lines, linesEach), tiles), threads);
+  Slots slots = shared(launch, span);
+  Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
+  Value firstLine = mul(div(block, tiles), linesEach), number = rem(block, tiles);
+  Value start = mul(number, tile);
+  Value own = least(sub(from.length, start), index(tile));
+  auto lineOf = [&](Value slot) { return add(firstLine, div(slot, tile)); };
+  // Where elements of the slot's tile end.
+  auto countOf = [&](Value slot) -> Value {
+    if (linesEach == 1)
+      return own;
+    Value begin = sub(slot, rem(slot, tile));
+    return choose(less(lineOf(slot), lines), add(begin, own), index(0));
+  };
+  forEach(thread, index(span), index(threads), [&](Value slot) {
+    when(less(slot, countOf(slot)), [&] {
+      Value at = add(start, rem(slot, tile)), line = lineOf(slot);
+      if (from.slots) {
+        move(*from.slots, add(mul(line, from.length), at), slots, slot);
+        return;
+      }
+      SmallVector<Value> place = subscripts(line, at);
+      for (auto [input, keys] : llvm::zip_equal(keyInputs, slots.keys))
+        store(load(input, place), keys, slot);
+      store(arith::IndexCastOp::create(b, loc, positionType, at),
+            slots.positions, slot);
+    });
+  });
+  barrier();
+  sortSlots(slots, thread, threads, span, tile, countOf);
+  forEach(thread, index(span), index(threads), [&](Value slot) {
+    Value place = rem(slot, tile), line = lineOf(slot);
+    Value wanted = less(place, to ? index(kept) : keep);
+    when(both(less(slot, countOf(slot)), wanted), [&] {
+      if (!to)
+        return writeResult(line, place, loadKeys(slots, slot),
+                           load(slots.positions, slot));
+      Value base = add(mul(line, perLine), mul(number, kept));
+      move(slots, slot, *to, add(base, place));
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Merges
+//===----------------------------------------------------------------------===//
+
+/// The first number from `from` on, below `to`, at which `goesOn` does not hold,
+/// or `to`: it holds up to there.
+Value LineSorter::search(Value from, Value to,
+                         llvm::function_ref<Value(Value)> goesOn) {
+  Type type = b.getIndexType();
+  auto loop = scf::WhileOp::create(
+      b, loc, TypeRange{type, type}, ValueRange{from, to},
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::ConditionOp::create(b, loc, less(now[0], now[1]), now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value middle = div(add(now[0], now[1]), 2);
+        Value on = goesOn(middle);
+        scf::YieldOp::create(
+            b, loc,
+            ValueRange{choose(on, add(middle, index(1)), now[0]),
+                       choose(on, now[1], middle)});
+      });
+  return loop.getResult(0);
+}
+
+/// A kernel that merges neighbouring runs of `width`, a multiple of a tile.
+void LineSorter::mergeRound(const Slots &from, const Slots &to, Value perLine,
+                            Value width) {
+  int64_t tile = mostTile, threads = std::clamp<int64_t>(tile, kWarp, kBlock);
+  Value tiles = ceilDiv(perLine, tile);
+  OpBuilder::InsertionGuard guard(b);
+  gpu::LaunchOp launch = beginLaunch(b, loc, mul(lines, tiles), threads);
+  Slots slots = shared(launch, tile);
+  Value ends = share(launch, 2, b.getIndexType());
+  Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
+  Value line = mul(div(block, tiles), perLine);
+  Value first = mul(rem(block, tiles), tile), twice = add(width, width);
+  // Runs `a` and `b` follow one another from `begin` on.
+  Value begin = mul(div(first, twice), twice);
+  Value middle = least(add(begin, width), perLine),
+        end = least(add(begin, twice), perLine);
+  Value countA = sub(middle, begin), countB = sub(end, middle);
+  Value low = sub(first, begin);
+  Value high = least(add(low, index(tile)), add(countA, countB));
+  Value startA = add(line, begin), startB = add(line, middle);
+  when(less(thread, index(2)), [&] {
+    Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        thread, index(0));
+    Value diagonal = choose(isLow, low, high);
+    Value ofA = search(most(sub(diagonal, countB), index(0)),
+                       least(diagonal, countA), [&](Value at) {
+                         Value across = sub(sub(diagonal, at), index(1));
+                         Value later = before(
+                             loadKeys(from, add(startB, across)),
+                             loadKeys(from, add(startA, at)));
+                         Value yes = arith::ConstantOp::create(
+                             b, loc, b.getBoolAttr(true));
+                         return arith::XOrIOp::create(b, loc, later, yes)
+                             .getResult();
+                       });
+    store(ofA, ends, thread);
+  });
+  barrier();
+  // An order that contradicts itself must not lead outside.
+  Value count = sub(high, low), lowA = load(ends, index(0));
+  Value ownA = least(most(sub(load(ends, index(1)), lowA), index(0)), count);
+  Value lowB = sub(low, lowA), lastB = most(sub(countB, index(1)), index(0));
+  forEach(thread, count, index(threads), [&](Value slot) {
+    Value inB = least(sub(add(lowB, slot), ownA), lastB);
+    Value at = choose(less(slot, ownA), add(startA, add(lowA, slot)),
+                      add(startB, inB));
+    move(from, at, slots, slot);
+  });
+  barrier();
+  forEach(thread, count, index(threads), [&](Value slot) {
+    SmallVector<Value> own = loadKeys(slots, slot);
+    Value isA = less(slot, ownA);
+    // Of equals those of `a` come first.
+    Value other = choose(isA, ownA, index(0));
+    Value found = search(
+        other, choose(isA, count, ownA), [&](Value at) -> Value {
+          SmallVector<Value> met = loadKeys(slots, at), left, right;
+          for (auto [mine, theirs] : llvm::zip_equal(own, met)) {
+            left.push_back(choose(isA, theirs, mine));
+            right.push_back(choose(isA, mine, theirs));
+          }
+          Value goes = before(left, right);
+          Value stays = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::eq, goes, isA);
+          return stays;
+        });
+    Value place = sub(add(slot, found), ownA);
+    move(slots, slot, to, add(startA, add(low, place)));
+  });
+}
+
+/// Sorted tiles of lines, merged.
+Slots LineSorter::mergeTiles(const Slots &sorted, const Source &from) {
+  Slots slots[2] = {sorted, slotsOf(from.known, from.length)};
+  if (ShapedType::isStatic(from.known)) {
+    int64_t now = 0;
+    for (int64_t width = mostTile; width < from.known; width *= 2, now = 1 - now)
+      mergeRound(slots[now], slots[1 - now], from.length, index(width));
+    return slots[now];
+  }
+  // Two rounds at a time: the last one may be a copy.
+  auto loop = scf::WhileOp::create(
+      b, loc, TypeRange{b.getIndexType()}, ValueRange{index(mostTile)},
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::ConditionOp::create(b, loc, less(now[0], from.length), now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value twice = add(now[0], now[0]);
+        mergeRound(slots[0], slots[1], from.length, now[0]);
+        mergeRound(slots[1], slots[0], from.length, twice);
+        scf::YieldOp::create(b, loc, ValueRange{add(twice, twice)});
+      });
+  (void)loop;
+  return slots[0];
+}
+
+/// A kernel that writes the results from sorted slots.
+void LineSorter::gather(const Slots &sorted, Value perLine) {
+  OpBuilder::InsertionGuard guard(b);
+  Value wanted = least(keep, perLine);
+  Value number = beginLaunchOf(b, loc, mul(lines, wanted), kBlock);
+  Value line = div(number, wanted), place = rem(number, wanted);
+  Value at = add(mul(line, perLine), place);
+  writeResult(line, place, loadKeys(sorted, at), load(sorted.positions, at));
+}
+
+void LineSorter::emit() {
+  Source from{std::nullopt, length, knownLength};
+  auto fits = [&] {
+    return ShapedType::isStatic(from.known) && from.known <= mostTile;
+  };
+  // Of sizes that are not known one round selects, and what is left is sorted.
+  bool selects = ShapedType::isStatic(knownKeep) && knownKeep <= mostTile / 2;
+  for (bool once = true; selects && once && !fits();) {
+    once = ShapedType::isStatic(from.known);
+    Value full = sub(ceilDiv(from.length, mostTile), index(1));
+    Value last = least(sub(from.length, mul(full, mostTile)), index(knownKeep));
+    // Of nothing, nothing.
+    Value count = most(add(mul(full, knownKeep), last), index(0));
+    int64_t known = ShapedType::kDynamic;
+    if (once) {
+      int64_t tiles = llvm::divideCeil(from.known, mostTile) - 1;
+      known = tiles * knownKeep +
+              std::min(from.known - tiles * mostTile, knownKeep);
+      count = index(known);
+    }
+    Slots next = slotsOf(known, count);
+    sortTiles(from, mostTile, knownKeep, &next, count);
+    from = {next, count, known};
+  }
+  if (fits()) {
+    sortTiles(from, llvm::PowerOf2Ceil(from.known), 0, nullptr, Value());
+    return;
+  }
+  Slots sorted = slotsOf(from.known, from.length);
+  sortTiles(from, mostTile, mostTile, &sorted, from.length);
+  gather(mergeTiles(sorted, from), from.length);
+}
+
+void lines::launchSort(spmd::LinesOp op) { LineSorter(op).emit(); }
