@@ -1,11 +1,13 @@
 //===- ShardingRule.cpp - How an op ties its dims together ----------------===//
 #include "shardc/Interfaces/ShardingRule.h"
 #include "shardc/Interfaces/Localization.h"
+#include "shardc/Interfaces/OrderCost.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace shardc;
 
+#include "shardc/Interfaces/OrderCost.cpp.inc"
 #include "shardc/Interfaces/ShardingInterfaces.cpp.inc"
 
 llvm::SmallVector<int64_t, 8> ShardingRule::factorSizes() const {

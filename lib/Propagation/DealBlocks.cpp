@@ -7,9 +7,10 @@
 // order again. What knows positions is told: iota, and ops on all pairs.
 //
 //===----------------------------------------------------------------------===//
+#include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Propagation/Projection.h"
+#include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -22,72 +23,51 @@ namespace shardc {
 
 namespace {
 
-/// Sizes of the shards that a dim is dealt out to; null where it is in order.
-using Order = DenseI64ArrayAttr;
 using Orders = SmallVector<Order, 4>;
-
-/// An op with a rule, and which of its factors may be in any order.
-struct Node {
-  Operation *op;
-  ShardingRule rule;
-  SmallVector<bool> mayDeal;
-  /// Of ops on all pairs: factors that are the key dim as well.
-  int64_t keyFactor = -1, firstCopy = std::numeric_limits<int64_t>::max();
-
-  int64_t numberOf(int64_t factor) const {
-    return factor >= firstCopy ? keyFactor : factor;
-  }
-};
 
 class Dealer {
 public:
-  Dealer(func::FuncOp function, spmd::MeshAttr mesh)
-      : function(function), mesh(mesh), builder(function.getContext()) {}
+  /// With `mayChoose`, orders that nobody asks for where they cost less than none.
+  Dealer(func::FuncOp function, spmd::MeshOp meshOp, bool mayChoose)
+      : function(function), meshOp(meshOp), mesh(meshOp.getMesh()), mayChoose(mayChoose), builder(function.getContext()) {}
   LogicalResult run();
 
 private:
   LogicalResult readAnnotations();
   spmd::ShardingAttr takeOrders(spmd::ShardingAttr sharding, Value value);
   LogicalResult refuse(Operation *op);
-  LogicalResult addNodes();
-  bool spread(Node &node);
+  bool spread(OrderNode &node);
   bool spread(Value from, Value to);
   bool spreadAll();
   void settleControlFlow();
   /// The order of each factor of `node`.
-  SmallVector<Order> decide(Node &node);
+  SmallVector<Order> decide(OrderNode &node);
   Orders needed(OpOperand &use);
   Orders produced(Value value);
-  Value convert(Value value, const Orders &to);
+  Value convert(OpOperand &use, const Orders &to);
   void rewriteIota(stablehlo::IotaOp op, Order order);
+  void remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves);
 
-  /// Calls `visit` for each dim, of results first, that one factor indexes
-  /// unchanged.
-  void forEachDim(
-      Node &node,
-      llvm::function_ref<void(Value value, int64_t dim, int64_t factor)> visit);
   Order &wish(Value value, int64_t dim) {
     Orders &orders = wishes[value];
     orders.resize(cast<RankedTensorType>(value.getType()).getRank());
     return orders[dim];
   }
+  OrderNode *nodeOf(Operation *op) { return const_cast<OrderNode *>(graph.find(op)); }
   static Orders inOrder(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return Orders(type ? type.getRank() : 0);
   }
 
   func::FuncOp function;
+  spmd::MeshOp meshOp;
   spmd::MeshAttr mesh;
+  bool mayChoose;
   OpBuilder builder;
-  SmallVector<Operation *> ops;
-  std::vector<Node> nodes;
-  DenseMap<Operation *, size_t> nodeOf;
-  DenseMap<Value, Orders> wishes;
-  /// What region arguments and results of loops and branches come from, and
-  /// what they are.
-  SmallVector<std::pair<Value, Value>> edges;
-  DenseMap<Value, Value> targetOf;
-  DenseSet<Value> targets;
+  OrderGraph graph;
+  Wishes wishes;
+  /// Why the program is dealt out though nobody asked for it.
+  std::string note;
   DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
 
@@ -164,91 +144,7 @@ LogicalResult Dealer::readAnnotations() {
   return failure(result.wasInterrupted());
 }
 
-/// Which factors of `node` treat their elements alike, whatever their order.
-static void findFree(Node &node) {
-  Operation *op = node.op;
-  const ShardingRule &rule = node.rule;
-  node.mayDeal.assign(rule.factors.size(), false);
-  if (op->getParentOfType<spmd::ManualOp>())
-    return;
-  if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
-    if (auto forward = dyn_cast<spmd::AllPairsOp>(op);
-        forward && forward.getCombine() == spmd::PairCombine::TopK)
-      return;
-    node.keyFactor = pairs.getKeyDim();
-    node.firstCopy = pairs.getNumDims();
-    node.mayDeal[pairs.getQueryDim()] = node.mayDeal[pairs.getKeyDim()] = true;
-    return;
-  }
-  // Of what no operand has, an op knows where it is.
-  bool isSource = isa<stablehlo::IotaOp, stablehlo::BroadcastInDimOp>(op);
-  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
-    isSource = isa<SplatElementsAttr>(constant.getValue());
-  for (auto [factor, may] : llvm::zip_equal(rule.factors, node.mayDeal))
-    may = isSource && factor.kind == FactorKind::PassThrough;
-  for (const TensorRule &operand : rule.operands)
-    for (const IndexMap &map : operand.dims)
-      for (const IndexTerm &term : map.terms)
-        node.mayDeal[term.factor] =
-            rule.factors[term.factor].kind == FactorKind::PassThrough ||
-            rule.factors[term.factor].kind == FactorKind::Reduction;
-  auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
-    for (auto [tensor, value] : llvm::zip_equal(tensors, values))
-      for (auto [dim, map] : llvm::enumerate(tensor.dims))
-        if (!map.isIdentity() || tensor.padding != Padding::Constant ||
-            rule.factors[map.terms[0].factor].size !=
-                cast<RankedTensorType>(value.getType()).getDimSize(dim))
-          for (const IndexTerm &term : map.terms)
-            node.mayDeal[term.factor] = false;
-  };
-  look(rule.operands, op->getOperands());
-  look(rule.results, op->getResults());
-}
-
-LogicalResult Dealer::addNodes() {
-  splitSharedSources(function);
-  ops = collectOps(function);
-  for (Operation *op : ops) {
-    if (auto flow =
-            op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
-      for (auto [from, to] : flow->edges)
-        if (isa<RankedTensorType>(to.getType())) {
-          edges.push_back({from, to});
-          targets.insert(to);
-          targetOf.try_emplace(from, to);
-        }
-      continue;
-    }
-    if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
-      edges.push_back({op->getOperand(0), op->getResult(0)});
-      continue;
-    }
-    FailureOr<std::optional<ShardingRule>> rule = getRule(op);
-    if (failed(rule))
-      return failure();
-    if (!*rule)
-      continue;
-    nodeOf[op] = nodes.size();
-    findFree(nodes.emplace_back(Node{op, std::move(**rule), {}}));
-  }
-  return success();
-}
-
-void Dealer::forEachDim(
-    Node &node, llvm::function_ref<void(Value, int64_t, int64_t)> visit) {
-  auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
-    for (auto [tensor, value] : llvm::zip_equal(tensors, values))
-      for (auto [dim, map] : llvm::enumerate(tensor.dims))
-        if (map.isIdentity())
-          if (int64_t factor = node.numberOf(map.terms[0].factor);
-              node.mayDeal[factor])
-            visit(value, dim, factor);
-  };
-  look(node.rule.results, node.op->getResults());
-  look(node.rule.operands, node.op->getOperands());
-}
-
-SmallVector<Order> Dealer::decide(Node &node) {
+SmallVector<Order> Dealer::decide(OrderNode &node) {
   SmallVector<Order> orders(node.rule.factors.size());
   forEachDim(node, [&](Value value, int64_t dim, int64_t factor) {
     if (!orders[factor])
@@ -257,7 +153,7 @@ SmallVector<Order> Dealer::decide(Node &node) {
   return orders;
 }
 
-bool Dealer::spread(Node &node) {
+bool Dealer::spread(OrderNode &node) {
   bool changed = false;
   SmallVector<Order> orders = decide(node);
   forEachDim(node, [&](Value value, int64_t dim, int64_t factor) {
@@ -282,21 +178,20 @@ bool Dealer::spread(Value from, Value to) {
 
 bool Dealer::spreadAll() {
   bool changed = false;
-  for (Node &node : nodes)
+  for (OrderNode &node : graph.nodes)
     changed |= spread(node);
-  for (auto [from, to] : edges)
+  for (auto [from, to] : graph.edges)
     changed |= spread(from, to);
-  for (Node &node : llvm::reverse(nodes))
+  for (OrderNode &node : llvm::reverse(graph.nodes))
     changed |= spread(node);
   return changed;
 }
 
 /// Lets all that one value becomes be in one order: that of the first.
 void Dealer::settleControlFlow() {
-  for (auto [from, to] : edges)
-    if (auto target = targetOf.find(from); target != targetOf.end() &&
-                                           targets.contains(to) &&
-                                           target->second != to)
+  for (auto [from, to] : graph.edges)
+    if (auto target = graph.targetOf.find(from); target != graph.targetOf.end() && graph.targets.contains(to) &&
+                                                 target->second != to)
       for (size_t dim = 0; dim < inOrder(to).size(); ++dim)
         wish(to, dim) = Order(wish(target->second, dim));
 }
@@ -304,71 +199,69 @@ void Dealer::settleControlFlow() {
 Orders Dealer::produced(Value value) {
   Orders orders = inOrder(value);
   Operation *op = value.getDefiningOp();
-  if (targets.contains(value) ||
-      (op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op)))
+  if (graph.targets.contains(value) || isOrderEdge(op))
     return wishes.contains(value) ? wishes[value] : orders;
-  auto node = op ? nodeOf.find(op) : nodeOf.end();
-  if (node == nodeOf.end())
+  OrderNode *node = nodeOf(op);
+  if (!node)
     return orders;
-  SmallVector<Order> decided = decide(nodes[node->second]);
-  for (auto [order, map] : llvm::zip(
-           orders, nodes[node->second]
-                       .rule.results[cast<OpResult>(value).getResultNumber()]
-                       .dims))
+  SmallVector<Order> decided = decide(*node);
+  for (auto [order, map] : llvm::zip(orders, node->rule.results[cast<OpResult>(value).getResultNumber()].dims))
     if (map.isIdentity())
-      order = decided[nodes[node->second].numberOf(map.terms[0].factor)];
+      order = decided[node->numberOf(map.terms[0].factor)];
   return orders;
 }
 
 Orders Dealer::needed(OpOperand &use) {
   Operation *op = use.getOwner();
   Orders orders = inOrder(use.get());
-  if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op))
-    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)]
-                                             : orders;
-  bool flows =
-      (op->getNumRegions() > 0 && getControlFlow(op)) ||
-      (op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() != function &&
-       getControlFlow(op->getParentOp()));
-  if (flows) {
-    auto target = targetOf.find(use.get());
-    return target != targetOf.end() && wishes.contains(target->second)
-               ? wishes[target->second]
-               : orders;
+  if (isOrderEdge(op))
+    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)] : orders;
+  if (isHandedOn(use, function)) {
+    auto target = graph.targetOf.find(use.get());
+    return target != graph.targetOf.end() && wishes.contains(target->second) ? wishes[target->second] : orders;
   }
-  auto node = nodeOf.find(op);
-  if (node == nodeOf.end())
+  OrderNode *node = nodeOf(op);
+  if (!node)
     return orders;
-  SmallVector<Order> decided = decide(nodes[node->second]);
-  for (auto [order, map] : llvm::zip(
-           orders,
-           nodes[node->second].rule.operands[use.getOperandNumber()].dims))
+  SmallVector<Order> decided = decide(*node);
+  for (auto [order, map] : llvm::zip(orders, node->rule.operands[use.getOperandNumber()].dims))
     if (map.isIdentity())
-      order = decided[nodes[node->second].numberOf(map.terms[0].factor)];
+      order = decided[node->numberOf(map.terms[0].factor)];
   return orders;
 }
 
-/// `value` in the orders `to`.
-Value Dealer::convert(Value value, const Orders &to) {
+/// What wants a value in order, or dealt out, in words.
+static std::string describeUser(Operation *op) {
+  if (isa<func::ReturnOp>(op))
+    return "as a result of the program";
+  return ("for '" + op->getName().getStringRef() + "' at ").str() + userLocation(op->getLoc());
+}
+
+/// The value of `use` in the orders `to`.
+Value Dealer::convert(OpOperand &use, const Orders &to) {
+  Value value = use.get();
   Orders from = produced(value);
   SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) {
     return order ? Attribute(order) : builder.getUnitAttr();
   });
-  auto [known, isNew] =
-      converted.try_emplace({value, builder.getArrayAttr(key)});
+  auto [known, isNew] = converted.try_emplace({value, builder.getArrayAttr(key)});
   if (!isNew)
     return known->second;
   builder.setInsertionPointAfterValue(value);
   Value result = value;
+  auto deal = [&](int64_t dim, Order order, bool isBack) {
+    auto op = spmd::DealOp::create(builder, value.getLoc(), result, dim, order, isBack);
+    std::string why = describeUser(use.getOwner());
+    op->setAttr("reason", builder.getStringAttr(note.empty() ? why : why + " (" + note + ")"));
+    result = op;
+  };
   for (auto [dim, before, after] : llvm::enumerate(from, to)) {
     if (before == after)
       continue;
     if (before)
-      result = spmd::DealOp::create(builder, value.getLoc(), result, dim,
-                                    before, /*back=*/true);
+      deal(dim, before, /*isBack=*/true);
     if (after)
-      result = spmd::DealOp::create(builder, value.getLoc(), result, dim, after,
-                                    /*back=*/false);
+      deal(dim, after, /*isBack=*/false);
   }
   return converted[{value, builder.getArrayAttr(key)}] = result;
 }
@@ -396,30 +289,55 @@ void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
   op.erase();
 }
 
+/// Says of ops that read a dim in order, though it was asked to be dealt out, that they do.
+void Dealer::remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves) {
+  DenseSet<Value> said;
+  for (auto &[use, to] : moves) {
+    Operation *user = use->getOwner();
+    Orders from = produced(use->get());
+    bool isBack = llvm::any_of(llvm::zip(from, to), [](auto pair) { return std::get<0>(pair) && !std::get<1>(pair); });
+    if (!isBack || isa<func::ReturnOp>(user) || !said.insert(use->get()).second)
+      continue;
+    emitRemark(user->getLoc()) << "'" << user->getName().getStringRef() << "' reads operand " << use->getOperandNumber()
+                               << " in order, so it is put in order again: " << use->get().getType();
+  }
+}
+
 LogicalResult Dealer::run() {
   if (failed(readAnnotations()))
     return failure();
-  if (wishes.empty())
+  bool isAsked = !wishes.empty();
+  if (!isAsked && !(mayChoose && mayChooseOrders(function)))
     return success();
-  if (failed(addNodes()))
+  FailureOr<OrderGraph> read = readOrders(function);
+  if (failed(read))
     return failure();
-  while (spreadAll())
-    ;
-  settleControlFlow();
+  graph = std::move(*read);
+  if (isAsked) {
+    while (spreadAll())
+      ;
+    settleControlFlow();
+  } else {
+    FailureOr<std::string> chosen = chooseOrders(graph, wishes, function, meshOp);
+    if (failed(chosen))
+      return failure();
+    if (wishes.empty())
+      return success();
+    note = *chosen;
+  }
   // Everything is decided before anything changes.
   SmallVector<std::pair<OpOperand *, Orders>> moves;
   SmallVector<std::pair<stablehlo::IotaOp, Order>> counts;
-  for (Operation *op : ops) {
+  for (Operation *op : graph.ops) {
     for (OpOperand &use : op->getOpOperands())
       if (Orders to = needed(use); to != produced(use.get()))
         moves.push_back({&use, to});
-    auto node = nodeOf.find(op);
-    if (node == nodeOf.end())
+    OrderNode *node = nodeOf(op);
+    if (!node)
       continue;
-    SmallVector<Order> decided = decide(nodes[node->second]);
+    SmallVector<Order> decided = decide(*node);
     if (auto iota = dyn_cast<stablehlo::IotaOp>(op))
-      if (const IndexMap &map =
-              nodes[node->second].rule.results[0].dims[iota.getIotaDimension()];
+      if (const IndexMap &map = node->rule.results[0].dims[iota.getIotaDimension()];
           map.isIdentity() && decided[map.terms[0].factor])
         counts.push_back({iota, decided[map.terms[0].factor]});
     if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
@@ -429,9 +347,9 @@ LogicalResult Dealer::run() {
         op->setAttr("key_order", order);
     }
   }
-  SmallVector<Value> values = llvm::map_to_vector(moves, [&](auto &move) {
-    return convert(move.first->get(), move.second);
-  });
+  if (isAsked)
+    remarkMoves(moves);
+  SmallVector<Value> values = llvm::map_to_vector(moves, [&](auto &move) { return convert(*move.first, move.second); });
   for (auto [move, value] : llvm::zip_equal(moves, values))
     move.first->set(value);
   for (auto [iota, order] : counts)
@@ -448,7 +366,7 @@ struct DealBlocksPass final : shardc::impl::DealBlocksPassBase<DealBlocksPass> {
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && function.getBody().hasOneBlock() &&
-          failed(Dealer(function, mesh.getMesh()).run()))
+          failed(Dealer(function, mesh, choose).run()))
         return signalPassFailure();
   }
 };

@@ -41,7 +41,7 @@ struct PropagateShardingsPass final : shardc::impl::PropagateShardingsPassBase<P
 
 void shardc::buildPropagationPipeline(OpPassManager &pm, const PropagationOptions &options) {
   // Afterwards every dim is cut in the order in which it is.
-  pm.addPass(createDealBlocksPass());
+  pm.addPass(createDealBlocksPass({/*choose=*/!options.keepOrder}));
   pm.addPass(createPropagateShardingsPass({options.noFallback, options.explain, options.origins}));
   // Copies of constants that ended up alike become one again. No canonicaliser:
   // what it builds has no sharding.

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Ring.h"
+#include "RingPlan.h"
+#include "shardc/Interfaces/OrderCost.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -64,7 +66,19 @@ static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
   return rule;
 }
 
+namespace {
+template <typename OpT>
+struct OrderCostModel : OrderCostOpInterface::ExternalModel<OrderCostModel<OpT>, OpT> {
+  std::optional<double> estimateOrder(Operation *op, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> meshSizes,
+                                      ArrayRef<int64_t> queryOrder, ArrayRef<int64_t> keyOrder) const {
+    return estimateRing(cast<AllPairsOpInterface>(op), cuts, meshSizes, queryOrder, keyOrder);
+  }
+};
+} // namespace
+
 void rules::attachAllPairs(MLIRContext *context) {
   attach<AllPairsOp, allPairsRule, localizeAllPairs>(context);
   attach<AttentionBackwardOp, backwardRule, localizeAttentionBackward>(context);
+  AllPairsOp::attachInterface<OrderCostModel<AllPairsOp>>(*context);
+  AttentionBackwardOp::attachInterface<OrderCostModel<AttentionBackwardOp>>(*context);
 }

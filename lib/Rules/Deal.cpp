@@ -95,8 +95,9 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
   IntervalTable blocks = localization.operandTables(0)[dim];
   Boundaries shards =
       *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()});
-  StringRef why = op.getBack() ? "puts blocks in order again"
-                               : "deals out blocks from both ends";
+  std::string why = op.getBack() ? "puts blocks in order again" : "deals out blocks from both ends";
+  if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+    why += " " + reason.str();
   if (blocks.intervals.size() == 1)
     return SmallVector<Value>{castTo(b, loc, dealWhole(op, local, b), type)};
   if (blocks.intervals.size() != op.getSizes().size()) {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
 #include "Distribution.h"
+#include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,9 +22,7 @@ using namespace shardc;
 using namespace shardc::rules;
 using namespace shardc::spmd;
 
-/// What a rank of a few years ago does: flop/s of one core, bytes/s from another
-/// rank, and what a meeting costs whatever travels.
-static constexpr double kFlops = 1e11, kBytes = 5e9, kMeeting = 2e-5;
+static constexpr double kFlops = RankModel::kFlops, kBytes = RankModel::kBytes, kMeeting = RankModel::kMeeting;
 /// Another way must be that much better than a plain ring.
 static constexpr double kGain = 0.95;
 
@@ -152,8 +151,10 @@ bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_
 namespace {
 class Planner {
 public:
-  Planner(AllPairsOpInterface op, Localization &localization)
-      : op(op), localization(localization), mesh(localization.meshSizes()), band(op), numDims(op.getNumDims()),
+  /// `cuts`: how each iteration dim lies.
+  Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
+          ArrayRef<int64_t> keyOrder)
+      : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder), keyOrder(keyOrder), band(op), numDims(op.getNumDims()),
         query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()), isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
@@ -172,7 +173,7 @@ private:
   /// Bytes of a tensor that one index of `dim` has on a rank.
   double bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan);
   /// True if the program itself deals out queries or keys.
-  bool isDealt() { return !op.getQueryOrder().empty() || !op.getKeyOrder().empty(); }
+  bool isDealt() { return !queryOrder.empty() || !keyOrder.empty(); }
   bool hasBoth(AffineMap map) { return map.isFunctionOfDim(query) && map.isFunctionOfDim(key); }
   /// Calls `visit` with the map of each operand and result.
   void forEachTensor(llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
@@ -183,8 +184,9 @@ private:
   }
 
   AllPairsOpInterface op;
-  Localization &localization;
   ArrayRef<int64_t> mesh;
+  ArrayRef<IntervalTable> cuts;
+  ArrayRef<int64_t> queryOrder, keyOrder;
   Band band;
   int64_t numDims, query, key;
   SmallVector<int64_t> sizes;
@@ -195,7 +197,7 @@ private:
 RingPlan Planner::asItLies() {
   RingPlan plan;
   for (int64_t dim = 0; dim < numDims; ++dim)
-    plan.cuts.push_back(localization.factorTable(dim));
+    plan.cuts.push_back(cuts[dim]);
   // Along an axis that cuts something else as well every rank needs all keys.
   for (int64_t axis : plan.cuts[key].axes) {
     bool isShared = false;
@@ -213,7 +215,7 @@ RingPlan Planner::asItLies() {
     plan.merged.clear();
     plan.isRecut = true;
   }
-  for (TablePart &part : splitDealt(plan.cuts[query], op.getQueryOrder())) {
+  for (TablePart &part : splitDealt(plan.cuts[query], queryOrder)) {
     plan.parts.push_back(std::move(part.natural));
     if (isDealt())
       plan.slices.push_back(std::move(part.held));
@@ -230,7 +232,7 @@ void Planner::addTurns(RingPlan &plan) {
   if (isTrimmed && !isBackward)
     axes = all;
   plan.turns.clear();
-  SmallVector<TablePart, 0> pieces = splitDealt(owned, op.getKeyOrder());
+  SmallVector<TablePart, 0> pieces = splitDealt(owned, keyOrder);
   for (int64_t shift = 0; shift < plan.length; ++shift) {
     SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, mesh, shift);
     IntervalTable table{axes, SmallVector<Interval>(ranksAlong(axes))};
@@ -255,7 +257,7 @@ void Planner::addTurns(RingPlan &plan) {
       isSeen[place] = true;
     }
     if (some || shift == 0) {
-      SmallVector<TablePart, 0> parts = splitDealt(table, op.getKeyOrder());
+      SmallVector<TablePart, 0> parts = splitDealt(table, keyOrder);
       plan.turns.push_back({shift, std::move(table), std::move(parts)});
     }
   }
@@ -370,7 +372,7 @@ void Planner::estimate(RingPlan &plan) {
     else if (map.isFunctionOfDim(key))
       (isResult ? homeBytes : keyBytes) += bytesPerIndex(value, map, key, plan);
   });
-  IntervalTable queries = localization.factorTable(query), owned = localization.factorTable(key);
+  const IntervalTable &queries = cuts[query], &owned = cuts[key];
   SmallVector<int64_t> axes = unite(unite(owned.axes, queries.axes), plan.parts.front().axes);
   double longest = 0, most = 0, all = 0;
   int64_t ranks = ranksAlong(axes);
@@ -398,7 +400,8 @@ void Planner::estimate(RingPlan &plan) {
       Interval met = at(turn.keys, mesh, coordinate);
       double work = 0;
       for (const IntervalTable &part : plan.parts)
-        work += countPairs(op, at(part, mesh, coordinate), met);
+        for (const TablePart &keyPart : turn.parts)
+          work += countPairs(op, at(part, mesh, coordinate), at(keyPart.natural, mesh, coordinate));
       double compute = work * perPair / kFlops;
       double travel = double(met.size() - intersect(met, keys).size()) * (keyBytes + homeBytes) / kBytes;
       if (plan.way == PairWay::Gathered)
@@ -437,9 +440,7 @@ FailureOr<RingPlan> Planner::plan() {
   addTurns(best);
   auto asked = op->getAttrOfType<StringAttr>("spmd.way");
   SmallVector<RingPlan, 0> others;
-  // What the program deals out itself is even work already.
-  if (!isDealt())
-    estimate(best);
+  estimate(best);
   if (!best.isRecut && !isDealt())
     for (std::optional<RingPlan> other : {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
       if (other) {
@@ -469,6 +470,25 @@ FailureOr<RingPlan> Planner::plan() {
   return best;
 }
 
+/// How each iteration dim of `op` lies.
+static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op, Localization &localization) {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, op.getNumDims()), [&](int64_t dim) { return localization.factorTable(dim); });
+}
+
 FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op, Localization &localization) {
-  return Planner(op, localization).plan();
+  SmallVector<IntervalTable> cuts = cutsOf(op, localization);
+  FailureOr<RingPlan> plan = Planner(op, localization.meshSizes(), cuts, op.getQueryOrder(), op.getKeyOrder()).plan();
+  // What was decided about the order of the whole program.
+  if (auto note = op->getAttrOfType<StringAttr>(kOrderNoteAttrName); note && succeeded(plan))
+    plan->note += (plan->note.empty() ? "" : ", ") + note.str();
+  return plan;
+}
+
+std::optional<double> rules::estimateRing(AllPairsOpInterface op, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> meshSizes,
+                                          ArrayRef<int64_t> queryOrder, ArrayRef<int64_t> keyOrder) {
+  auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
+  if (op->hasAttr("spmd.way") || (pairs && pairs.getCombine() == PairCombine::TopK))
+    return std::nullopt;
+  FailureOr<RingPlan> plan = Planner(op, meshSizes, cuts, queryOrder, keyOrder).plan();
+  return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }

@@ -60,6 +60,11 @@ double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
 /// names one that the op cannot go.
 llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op, Localization &localization);
 
+/// Milliseconds that the busiest rank takes by estimate, in the best way; nullopt where there is no choice.
+/// See OrderCostOpInterface.
+std::optional<double> estimateRing(spmd::AllPairsOpInterface op, llvm::ArrayRef<IntervalTable> cuts, llvm::ArrayRef<int64_t> meshSizes,
+                                   llvm::ArrayRef<int64_t> queryOrder, llvm::ArrayRef<int64_t> keyOrder);
+
 /// For the coordinates along `table.axes`, row-major, the number of the rank
 /// whose `places` are `shift` places further on (the others its own).
 llvm::SmallVector<int64_t> turnPlaces(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places,

@@ -12,16 +12,23 @@ class Split:
     dim: int
     axis: str
     sizes: tuple[int, ...] | None = None
+    order: str | None = None
 
 
-def split(dim: int, axis: str, sizes: Sequence[int] | None = None) -> Split:
+def split(dim: int, axis: str, sizes: Sequence[int] | None = None, order: str | None = None) -> Split:
     """Cut ``dim`` along ``axis``: in equal or balanced shards, or in shards of these ``sizes``.
 
-    Raises: ValueError if ``dim`` or a size is negative.
+    With ``order="zigzag"`` the program has the dim in blocks from both ends, as far as it can be: of n ranks number i
+    computes the i-th part from the front and the i-th from the end, which is even work under a causal mask. Arrays are
+    given and returned in order all the same. Without an order the compiler decides.
+
+    Raises: ValueError if ``dim`` or a size is negative, or ``order`` is another word.
     """
     if dim < 0 or any(size < 0 for size in sizes or ()):
         raise ValueError(f"split({dim}, {axis!r}, {sizes}): neither dim nor sizes may be negative")
-    return Split(dim, axis, None if sizes is None else tuple(sizes))
+    if order not in (None, "zigzag"):
+        raise ValueError(f'split({dim}, {axis!r}): order is {order!r}, expected "zigzag" or None')
+    return Split(dim, axis, None if sizes is None else tuple(sizes), order)
 
 
 Shardings = Mapping[int, Split | Iterable[Split] | None] | Sequence[Split | Iterable[Split] | None]

@@ -28,6 +28,7 @@ def compile(
     arch: str = "native",
     no_fallback: bool = False,
     no_raise: bool = False,
+    keep_order: bool = False,
     threads: int = 1,
 ) -> "Program":
     """Compile a model for a mesh.
@@ -46,6 +47,7 @@ def compile(
         arch: what code is generated for.
         no_fallback: an op that would be gathered is an error.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
+        keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
         threads: of each rank, that share its loops; results have the same bits with any number.
 
     Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; ValueError for shardings that
@@ -60,11 +62,15 @@ def compile(
     all_sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
     all_sizes.update({(new, dim): tuple(value) for (number, dim), value in (sizes or {}).items()
                       if (new := place(number)) is not None})
-    options += [f"--sizes={number}:{dim}={','.join(map(str, parts))}" for (number, dim), parts in all_sizes.items()]
+    orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
+    options += [f"--sizes={number}:{dim}={','.join([*map(str, all_sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])])}"
+                for number, dim in {**all_sizes, **orders}]
     if no_fallback:
         options.append("--no-fallback")
     if no_raise:
         options.append("--no-raise")
+    if keep_order:
+        options.append("--keep-order")
     if threads != 1:
         options.append(f"--threads={threads}")
     program = Program(read, options)

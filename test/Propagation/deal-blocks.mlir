@@ -39,6 +39,7 @@ func.func @positions(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 //       CHECK:   stablehlo.slice %[[N]] [1:8]
 func.func @reads_neighbours(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag}]>}) -> tensor<7xf32> {
   %0 = stablehlo.exponential %a : tensor<8xf32>
+  // expected-remark@+1 {{'stablehlo.slice' reads operand 0 in order, so it is put in order again: 'tensor<8xf32>'}}
   %1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }

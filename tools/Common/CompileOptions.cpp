@@ -40,6 +40,16 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
       noRaise("no-raise",
               cl::desc("Leave attention as the ops it is made of"),
               cl::init(StageOptions().noRaise), cl::cat(category)),
+      keepOrder("keep-order",
+                cl::desc("Deal out no dim from both ends through the program "
+                         "unless an annotation says so"),
+                cl::cat(category)),
+      kernels("kernels",
+              cl::desc("With kernels for GPUs: generated (default); auto: "
+                       "cuBLASLt, cuDNN and cuFFT where they are found and "
+                       "that pays; library: these wherever they can"),
+              cl::value_desc("name"), cl::init(StageOptions().kernels),
+              cl::cat(category)),
       writesKernels(writesKernels) {}
 
 /// Whether --arch is for kernels; else it is for the host's code.
@@ -60,6 +70,12 @@ Error CompileOptions::check() const {
   if (threads.getNumOccurrences() && target != "cpu")
     return usage("--threads says how kernels of the host are shared, but --" +
                  target.ArgStr + "=" + target + " has kernels of its own");
+  if (!is_contained({"generated", "auto", "library"}, kernels.getValue()))
+    return usage("--kernels=" + kernels +
+                 ": expected generated, auto or library");
+  if (kernels.getNumOccurrences() && target == "cpu")
+    return usage("--kernels is about GPUs: it goes with --" + target.ArgStr +
+                 "=cuda or --" + target.ArgStr + "=emulated-cuda");
   if (archNamesGpus()) {
     if (target == "cpu")
       return usage("--arch=" + arch + " is a GPU: it goes with --" +
@@ -93,13 +109,15 @@ Expected<ModelOptions> CompileOptions::read() const {
   stages.threads = threadNumber.value_or(1);
   stages.noFallback = noFallback;
   stages.noRaise = noRaise;
+  stages.keepOrder = keepOrder;
+  stages.kernels = kernels;
   return options;
 }
 
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-           &noRaise, &target, &threads})
+           &noRaise, &keepOrder, &kernels, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

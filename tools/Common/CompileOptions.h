@@ -35,6 +35,8 @@ public:
   NumberOption threads;
   llvm::cl::opt<bool> noFallback;
   llvm::cl::opt<bool> noRaise;
+  llvm::cl::opt<bool> keepOrder;
+  llvm::cl::opt<std::string> kernels;
 
 private:
   bool archNamesGpus() const;

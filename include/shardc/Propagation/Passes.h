@@ -14,6 +14,8 @@ struct PropagationOptions {
   bool explain = false;
   /// Notes on values and reshards where each axis came from (Analysis/Origins.h).
   bool origins = false;
+  /// No dim is dealt out unless an annotation says so.
+  bool keepOrder = false;
 };
 
 /// Annotated to fully sharded global view (`--spmd-propagate`).

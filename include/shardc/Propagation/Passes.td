@@ -38,8 +38,10 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
   let description = [{
     Before: `order zigzag` in shardings of arguments, results and constraints. After: none; `spmd.deal` where a value comes or is
     wanted in the other order, `spmd.dealt_iota` for indices, `query_order` and `key_order` on ops on all pairs. An order goes
-    wherever elements of a dim are treated alike; arguments and results of the function stay in order. Refuses: orders in
-    manual regions.
+    wherever elements of a dim are treated alike; arguments and results of the function stay in order. What reads a dim in
+    order gets it so, with a remark. Where nobody asks for an order, and with `choose`, ops on all pairs under a causal mask,
+    and as much of the program as that takes, are dealt out where all together costs less than each for itself. Refuses:
+    orders in manual regions.
     ```mlir
     // before
     func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag} ]>}) -> tensor<8xf32> {
@@ -53,6 +55,9 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
       return %2 : tensor<8xf32>
     ```
   }];
+  let options = [
+    Option<"choose", "choose", "bool", /*default=*/"false",
+           "Deal out what nobody asked for, where it costs less.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 

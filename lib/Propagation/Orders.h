@@ -1,0 +1,74 @@
+//===- Orders.h - Which dims may be in any order ----------------*- C++ -*-===//
+//
+// A function as those see it that put dims in the order in which they are dealt
+// out from both ends: ops with the factors that treat their elements alike, and
+// the values that loops, branches and constraints hand on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_PROPAGATION_ORDERS_H
+#define SHARDC_LIB_PROPAGATION_ORDERS_H
+
+#include "shardc/Propagation/Projection.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace shardc::propagation {
+
+/// Sizes of the shards that a dim is dealt out to; null where it is in order.
+using Order = mlir::DenseI64ArrayAttr;
+
+/// An op with a rule, and which of its factors may be in any order.
+struct OrderNode {
+  mlir::Operation *op;
+  ShardingRule rule;
+  llvm::SmallVector<bool> mayDeal;
+  /// Of ops on all pairs: factors that are the key dim as well.
+  int64_t keyFactor = -1, firstCopy = std::numeric_limits<int64_t>::max();
+
+  int64_t numberOf(int64_t factor) const { return factor >= firstCopy ? keyFactor : factor; }
+};
+
+struct OrderGraph {
+  llvm::SmallVector<mlir::Operation *> ops;
+  std::vector<OrderNode> nodes;
+  llvm::DenseMap<mlir::Operation *, size_t> nodeOf;
+  /// What region arguments and results of loops, branches and constraints come
+  /// from, and what they are.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> edges;
+  llvm::DenseMap<mlir::Value, mlir::Value> targetOf;
+  llvm::DenseSet<mlir::Value> targets;
+
+  const OrderNode *find(mlir::Operation *op) const {
+    auto found = op ? nodeOf.find(op) : nodeOf.end();
+    return found == nodeOf.end() ? nullptr : &nodes[found->second];
+  }
+};
+
+/// True for ops that hand on their operand as it is, in another layout.
+bool isOrderEdge(mlir::Operation *op);
+/// True if `use` hands its value on through a loop or a branch.
+bool isHandedOn(mlir::OpOperand &use, mlir::func::FuncOp function);
+
+/// Reads `function`; each use of a source gets a copy of its own. Failure, with a
+/// diagnostic, if a rule does not fit its op.
+llvm::FailureOr<OrderGraph> readOrders(mlir::func::FuncOp function);
+
+/// Calls `visit` for each dim, of results first, that one factor of `node` indexes
+/// unchanged and that may be in any order.
+void forEachDim(OrderNode &node, llvm::function_ref<void(mlir::Value value, int64_t dim, int64_t factor)> visit);
+
+/// What is dealt out, for each value by dims.
+using Wishes = llvm::DenseMap<mlir::Value, llvm::SmallVector<Order, 4>>;
+
+/// Deals out queries and keys of ops on all pairs, and whatever goes with them, where
+/// all together costs less than each op for itself; leaves `mayDeal` of what is
+/// dealt alone, and `wishes` complete. Ops on all pairs are told why
+/// (kOrderNoteAttrName). Returns what was decided, in words; empty for nothing.
+/// Failure, with a diagnostic, as `project`.
+llvm::FailureOr<std::string> chooseOrders(OrderGraph &graph, Wishes &wishes, mlir::func::FuncOp function, spmd::MeshOp mesh);
+
+/// True if some op of `function` might gain by an order of the whole program.
+bool mayChooseOrders(mlir::func::FuncOp function);
+
+} // namespace shardc::propagation
+
+#endif // SHARDC_LIB_PROPAGATION_ORDERS_H
