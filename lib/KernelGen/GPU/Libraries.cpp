@@ -1,0 +1,524 @@
+//===- Libraries.cpp - Products that a vendor's library may do ------------===//
+//
+// A library takes matrices and images whose dims have one stride each. Dims of
+// a generic that lie one behind the other, in the same order in all operands,
+// are such a dim together.
+//
+//===----------------------------------------------------------------------===//
+#include "Libraries.h"
+#include "Epilogues.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// From here on libraries are taken by choice: rows, columns and depth of a
+/// product, and its depth where work behind it needs a kernel of its own then.
+static constexpr int64_t kLargeSide = 256, kLargeDepth = 512;
+/// Channels on both sides of a convolution.
+static constexpr int64_t kManyChannels = 32;
+/// Most spatial dims of a convolution.
+static constexpr size_t kMostSpatial = 3;
+
+namespace {
+/// One operand, and where the product's dims are in it.
+struct View {
+  Value memref;
+  MemRefType type;
+  AffineMap map;
+  /// The map's dims by those of the product; empty: they are the same.
+  SmallVector<std::optional<unsigned>> dims;
+
+  AffineExpr dimOf(unsigned dim) const {
+    if (dims.empty())
+      return getAffineDimExpr(dim, map.getContext());
+    return dims[dim] ? getAffineDimExpr(*dims[dim], map.getContext())
+                     : AffineExpr();
+  }
+  /// The memref's dim that runs along the product's, alone; -1 where none does.
+  int64_t placeOf(unsigned dim) const {
+    AffineExpr expr = dimOf(dim);
+    for (auto [i, result] : llvm::enumerate(map.getResults()))
+      if (expr && result == expr)
+        return i;
+    return -1;
+  }
+};
+
+using Groups = SmallVector<SmallVector<int64_t>>;
+
+/// Describes a product, or gives up.
+class Description {
+public:
+  Description(linalg::GenericOp op, const Product &product,
+              std::optional<Epilogue> found);
+
+  std::optional<LibraryPlan> emit(LibraryUse use);
+
+private:
+  bool describeProduct();
+  bool describeConvolution();
+  bool isWorthIt() const;
+  /// The memref's dims that are `dims` together.
+  std::optional<SmallVector<int64_t>> groupOf(const View &view,
+                                              ArrayRef<unsigned> dims) const;
+  /// `dims` in the order in which they stand in `view`, without those of one
+  /// element; none where one is missing.
+  std::optional<SmallVector<unsigned>> inOrderOf(const View &view,
+                                                 ArrayRef<unsigned> dims) const;
+  bool add(Groups &groups, const View &view, ArrayRef<unsigned> dims) {
+    std::optional<SmallVector<int64_t>> group = groupOf(view, dims);
+    if (group)
+      groups.push_back(*group);
+    return group.has_value();
+  }
+  /// No dim but of one element is left out, and one of `dims` has neighbours
+  /// side by side, as far as that is known.
+  bool covers(const View &view, const Groups &groups,
+              ArrayRef<unsigned> dims) const;
+
+  linalg::GenericOp op;
+  const Product &product;
+  SmallVector<int64_t> sizes;
+  View left, right, result;
+  Epilogue epilogue;
+  bool adds = false;
+  // What is found.
+  StringRef kind;
+  SmallVector<View> operands; ///< the result last
+  SmallVector<Groups> groups;
+  SmallVector<int64_t> numbers;
+  int64_t channels = 0; ///< the fewer of a convolution
+};
+} // namespace
+
+static View viewOf(linalg::GenericOp op, OpOperand &operand) {
+  return {operand.get(),
+          cast<MemRefType>(operand.get().getType()),
+          op.getMatchingIndexingMap(&operand),
+          {}};
+}
+
+Description::Description(linalg::GenericOp op, const Product &product,
+                         std::optional<Epilogue> found)
+    : op(op), product(product), sizes(op.getStaticLoopRanges()) {
+  left = viewOf(op, *product.left.operand);
+  right = viewOf(op, *product.right.operand);
+  const Fusion &fusion = product.fusion;
+  if (found) {
+    epilogue = *found;
+    linalg::GenericOp behind = fusion.behind;
+    result = viewOf(behind, *behind.getDpsInitOperand(0));
+    result.dims.resize(sizes.size());
+    for (auto [mine, theirs] : fusion.dims)
+      result.dims[mine] = theirs;
+  } else {
+    result = viewOf(op, *op.getDpsInitOperand(0));
+  }
+  adds = !fusion.start;
+}
+
+std::optional<SmallVector<unsigned>>
+Description::inOrderOf(const View &view, ArrayRef<unsigned> dims) const {
+  SmallVector<std::pair<int64_t, unsigned>> places;
+  for (unsigned dim : dims) {
+    if (sizes[dim] == 1)
+      continue;
+    int64_t place = view.placeOf(dim);
+    if (place < 0)
+      return std::nullopt;
+    places.push_back({place, dim});
+  }
+  llvm::sort(places);
+  return llvm::map_to_vector(places, [](auto place) { return place.second; });
+}
+
+std::optional<SmallVector<int64_t>>
+Description::groupOf(const View &view, ArrayRef<unsigned> dims) const {
+  SmallVector<int64_t> group;
+  for (unsigned dim : dims) {
+    if (sizes[dim] == 1)
+      continue;
+    group.push_back(view.placeOf(dim));
+    if (group.back() < 0)
+      return std::nullopt;
+  }
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(view.type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  for (size_t i = 1; i < group.size(); ++i) {
+    int64_t outer = group[i - 1], inner = group[i];
+    bool known = ShapedType::isStatic(strides[outer]) &&
+                 ShapedType::isStatic(strides[inner]) &&
+                 !view.type.isDynamicDim(inner);
+    bool follows =
+        known ? strides[outer] == strides[inner] * view.type.getDimSize(inner)
+              : view.type.getLayout().isIdentity() && inner == outer + 1;
+    if (!follows)
+      return std::nullopt;
+  }
+  return group;
+}
+
+bool Description::covers(const View &view, const Groups &groups,
+                         ArrayRef<unsigned> either) const {
+  SmallVector<bool> seen(view.type.getRank());
+  for (const SmallVector<int64_t> &group : groups)
+    for (int64_t dim : group)
+      seen[dim] = true;
+  for (auto [dim, size] : llvm::enumerate(view.type.getShape()))
+    if (!seen[dim] && size != 1)
+      return false;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(view.type.getStridesAndOffset(strides, offset)))
+    return false;
+  return either.empty() || llvm::any_of(either, [&](unsigned number) {
+           if (groups[number].empty())
+             return true;
+           int64_t stride = strides[groups[number].back()];
+           return stride == 1 || ShapedType::isDynamic(stride);
+         });
+}
+
+bool Description::describeProduct() {
+  auto batch = inOrderOf(result, product.batch),
+       rows = inOrderOf(result, product.left.lines),
+       columns = inOrderOf(result, product.right.lines),
+       depth = inOrderOf(left, product.depth);
+  if (!batch || !rows || !columns || !depth)
+    return false;
+  Groups ofLeft, ofRight, ofBias, ofResult;
+  if (!add(ofLeft, left, *batch) || !add(ofLeft, left, *rows) ||
+      !add(ofLeft, left, *depth) || !add(ofRight, right, *batch) ||
+      !add(ofRight, right, *depth) || !add(ofRight, right, *columns) ||
+      !add(ofResult, result, *batch) || !add(ofResult, result, *rows) ||
+      !add(ofResult, result, *columns) || !covers(left, ofLeft, {1, 2}) ||
+      !covers(right, ofRight, {1, 2}) || !covers(result, ofResult, {1, 2}))
+    return false;
+  kind = "product";
+  operands = {left, right};
+  groups = {ofLeft, ofRight};
+  int64_t biasDim = 0;
+  if (epilogue.bias) {
+    View bias = viewOf(product.fusion.behind, *epilogue.bias);
+    bias.dims = result.dims;
+    // Along rows or columns, and nothing else.
+    for (auto [dim, along] :
+         {std::pair<int64_t, ArrayRef<unsigned>>{2, *columns}, {1, *rows}}) {
+      ofBias.clear();
+      if (biasDim == 0 && product.batches == 1 && !along.empty() &&
+          add(ofBias, bias, along) && covers(bias, ofBias, {0}))
+        biasDim = dim;
+    }
+    if (biasDim == 0)
+      return false;
+    ofBias.clear();
+    add(ofBias, bias, biasDim == 2 ? ArrayRef(*columns) : ArrayRef(*rows));
+    operands.push_back(bias);
+    groups.push_back(ofBias);
+  }
+  operands.push_back(result);
+  groups.push_back(ofResult);
+  numbers = {adds, biasDim};
+  return true;
+}
+
+namespace {
+/// A dim of an image that a window goes along: `at` a point, `window` an
+/// element of the window, the image's place `step * at + dilation * window`.
+struct Spatial {
+  std::optional<unsigned> at, window;
+  int64_t step = 1, dilation = 1;
+};
+} // namespace
+
+/// The dims and factors of `expr`; none where it is no such place.
+static std::optional<Spatial>
+matchSpatial(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
+  Spatial spatial;
+  bool fine = true;
+  auto term = [&](AffineExpr part) {
+    int64_t factor = 1;
+    auto scaled = dyn_cast<AffineBinaryOpExpr>(part);
+    if (scaled && scaled.getKind() == AffineExprKind::Mul) {
+      auto by = dyn_cast<AffineConstantExpr>(scaled.getRHS());
+      factor = by ? by.getValue() : 0;
+      part = scaled.getLHS();
+    }
+    auto dim = dyn_cast<AffineDimExpr>(part);
+    if (!dim || factor < 1)
+      return false;
+    bool reduces = kinds[dim.getPosition()] == utils::IteratorType::reduction;
+    std::optional<unsigned> &place = reduces ? spatial.window : spatial.at;
+    if (place)
+      return false;
+    place = dim.getPosition();
+    (reduces ? spatial.dilation : spatial.step) = factor;
+    return true;
+  };
+  auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!sum || sum.getKind() != AffineExprKind::Add)
+    fine = term(expr);
+  else
+    fine = term(sum.getLHS()) && term(sum.getRHS());
+  if (!fine)
+    return std::nullopt;
+  return spatial;
+}
+
+bool Description::describeConvolution() {
+  if (epilogue.code != 0 || adds)
+    return false;
+  // The image is read through places, the other operand through dims, perhaps
+  // from the last to the first.
+  bool leftIsImage =
+      !left.map.isProjectedPermutation(/*allowZeroInResults=*/true);
+  const View &image = leftIsImage ? left : right;
+  View other = leftIsImage ? right : left;
+  const SmallVector<unsigned> &imageLines =
+      leftIsImage ? product.left.lines : product.right.lines;
+  const SmallVector<unsigned> &otherLines =
+      leftIsImage ? product.right.lines : product.left.lines;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<Spatial> spatials;
+  SmallVector<unsigned> imageDims; ///< of the memref
+  llvm::SmallDenseSet<unsigned> taken;
+  for (auto [place, expr] : llvm::enumerate(image.map.getResults())) {
+    if (isa<AffineDimExpr, AffineConstantExpr>(expr))
+      continue;
+    std::optional<Spatial> spatial = matchSpatial(expr, kinds);
+    if (!spatial)
+      return false;
+    for (std::optional<unsigned> dim : {spatial->at, spatial->window})
+      if (dim && !taken.insert(*dim).second)
+        return false;
+    spatials.push_back(*spatial);
+    imageDims.push_back(place);
+  }
+  auto rest = [&](ArrayRef<unsigned> dims) {
+    return llvm::filter_to_vector(dims, [&](unsigned dim) {
+      return !taken.contains(dim) && sizes[dim] != 1;
+    });
+  };
+  // What is left of the image's lines: where they do not follow one another,
+  // dims without a window are dims of the image.
+  SmallVector<unsigned> plain = rest(imageLines);
+  while (plain.size() > 1 && spatials.size() < kMostSpatial) {
+    auto order = inOrderOf(image, plain);
+    if (!order)
+      return false;
+    if (groupOf(image, *order) && groupOf(result, *order))
+      break;
+    Spatial spatial;
+    spatial.at = order->back();
+    spatials.push_back(spatial);
+    imageDims.push_back(image.placeOf(order->back()));
+    taken.insert(order->back());
+    plain = rest(imageLines);
+  }
+  if (spatials.empty() || spatials.size() > kMostSpatial)
+    return false;
+  // From the last element of the window to the first, along all of its dims?
+  bool isReversed = false, isForward = false;
+  SmallVector<AffineExpr> exprs(other.map.getResults());
+  for (AffineExpr &expr : exprs) {
+    if (isa<AffineDimExpr, AffineConstantExpr>(expr)) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      for (const Spatial &spatial : spatials)
+        isForward |= dim && spatial.window == dim.getPosition() &&
+                     sizes[*spatial.window] != 1;
+      continue;
+    }
+    bool found = false;
+    for (const Spatial &spatial : spatials)
+      if (spatial.window && ShapedType::isStatic(sizes[*spatial.window])) {
+        AffineExpr dim = getAffineDimExpr(*spatial.window, expr.getContext());
+        if (expr == sizes[*spatial.window] - 1 - dim) {
+          expr = dim;
+          found = isReversed = true;
+        }
+      }
+    if (!found)
+      return false;
+  }
+  if (isReversed && isForward)
+    return false;
+  other.map =
+      AffineMap::get(other.map.getNumDims(), 0, exprs, other.map.getContext());
+  // A window that is larger than what it is moved over is the gradient of a
+  // filter: point and window change places.
+  int64_t points = 1, window = 1;
+  for (const Spatial &spatial : spatials) {
+    for (auto [dim, size] :
+         {std::pair(spatial.at, &points), {spatial.window, &window}}) {
+      if (dim && ShapedType::isDynamic(sizes[*dim]))
+        return false;
+      *size *= dim ? sizes[*dim] : 1;
+    }
+  }
+  bool isFilter = window > points && !isReversed;
+  SmallVector<unsigned> depth = rest(product.depth);
+  SmallVector<unsigned> imageBatch = isFilter ? depth : plain,
+                        imageChannels = isFilter ? plain : depth;
+  auto orderedBatch = inOrderOf(image, imageBatch),
+       orderedChannels = inOrderOf(image, imageChannels),
+       orderedLines = inOrderOf(result, rest(otherLines)),
+       orderedGroups = inOrderOf(result, rest(product.batch));
+  if (!orderedBatch || !orderedChannels || !orderedLines || !orderedGroups)
+    return false;
+  auto joined = [](SmallVector<unsigned> first, ArrayRef<unsigned> second) {
+    first.append(second.begin(), second.end());
+    return first;
+  };
+  SmallVector<unsigned> allChannels = joined(*orderedGroups, *orderedChannels),
+                        allLines = joined(*orderedGroups, *orderedLines);
+  // By roles: x the image; then the one beside it and the result.
+  Groups ofImage, ofOther, ofResult;
+  if (!add(ofImage, image, *orderedBatch) || !add(ofImage, image, allChannels))
+    return false;
+  if (isFilter) {
+    if (!add(ofOther, other, *orderedBatch) || !add(ofOther, other, allLines) ||
+        !add(ofResult, result, allLines) ||
+        !add(ofResult, result, *orderedChannels))
+      return false;
+  } else if (isReversed) {
+    if (!add(ofOther, other, allChannels) ||
+        !add(ofOther, other, *orderedLines) ||
+        !add(ofResult, result, *orderedBatch) ||
+        !add(ofResult, result, allLines))
+      return false;
+  } else {
+    if (!add(ofOther, other, allLines) ||
+        !add(ofOther, other, *orderedChannels) ||
+        !add(ofResult, result, *orderedBatch) ||
+        !add(ofResult, result, allLines))
+      return false;
+  }
+  int64_t mode = isFilter ? 2 : isReversed ? 1 : 0, groupCount = 1;
+  for (unsigned dim : *orderedGroups)
+    groupCount *= sizes[dim];
+  numbers = {mode, static_cast<int64_t>(spatials.size()), groupCount};
+  numbers.append(6, 1);
+  numbers.append(3, 0);
+  for (auto [i, spatial] : llvm::enumerate(spatials)) {
+    ofImage.push_back({imageDims[i]});
+    std::optional<unsigned> inOther = spatial.window, inResult = spatial.at;
+    for (auto [view, dim, groups] : {std::tuple(&other, inOther, &ofOther),
+                                     {&result, inResult, &ofResult}}) {
+      groups->emplace_back();
+      if (!dim || sizes[*dim] == 1)
+        continue;
+      int64_t place = view->placeOf(*dim);
+      if (place < 0)
+        return false;
+      groups->back().push_back(place);
+    }
+    int64_t steps = isFilter ? spatial.dilation : spatial.step;
+    int64_t dilation = isFilter ? spatial.step : spatial.dilation;
+    if (isReversed && steps != 1)
+      return false;
+    numbers[3 + i] = steps;
+    numbers[6 + i] = dilation;
+    if (isReversed)
+      numbers[9 + i] =
+          (spatial.window ? sizes[*spatial.window] - 1 : 0) * dilation;
+  }
+  if (ShapedType::isDynamic(groupCount) || !covers(image, ofImage, {}) ||
+      !covers(other, ofOther, {}) || !covers(result, ofResult, {}))
+    return false;
+  kind = "convolution";
+  // A library finds as many points as there is room for.
+  for (auto [i, spatial] : llvm::enumerate(spatials)) {
+    int64_t at = spatial.at ? sizes[*spatial.at] : 1,
+            within = spatial.window ? sizes[*spatial.window] : 1;
+    int64_t size = image.type.getDimSize(imageDims[i]);
+    int64_t reach =
+        (at - 1) * spatial.step + (within - 1) * spatial.dilation + 1;
+    if (ShapedType::isDynamic(size) || size < reach)
+      return false;
+    int64_t step = isFilter ? spatial.dilation : spatial.step;
+    if (isReversed ? size != reach : size - reach >= step)
+      return false;
+  }
+  operands = {image, other, result};
+  groups = {ofImage, ofOther, ofResult};
+  int64_t inChannels = 1, outChannels = 1;
+  for (unsigned dim : *orderedChannels)
+    inChannels *= sizes[dim];
+  for (unsigned dim : *orderedLines)
+    outChannels *= sizes[dim];
+  channels = std::min(inChannels, outChannels);
+  return true;
+}
+
+bool Description::isWorthIt() const {
+  if (kind == "convolution")
+    return channels >= kManyChannels;
+  int64_t depth =
+      product.fusion.behind && !epilogue.taken ? kLargeDepth : kLargeSide;
+  if (product.rows < kLargeSide || product.columns < kLargeSide ||
+      product.depths < depth)
+    return false;
+  // 16-bit factors that do not come 16 bytes at once are slow in any library.
+  int64_t run = 16 / (product.element.getIntOrFloatBitWidth() / 8);
+  return product.element.getIntOrFloatBitWidth() > 16 ||
+         (product.left.run >= run && product.right.run >= run);
+}
+
+std::optional<LibraryPlan> Description::emit(LibraryUse use) {
+  const Fusion &fusion = product.fusion;
+  if (fusion.start && !matchPattern(fusion.start, m_AnyZeroFloat()))
+    return std::nullopt;
+  if (!product.left.isPlain() || !product.right.isPlain() ||
+      left.type.getElementType() != right.type.getElementType())
+    return std::nullopt;
+  Type element = left.type.getElementType(), out = result.type.getElementType();
+  bool known = element.isF64()   ? out.isF64()
+               : element.isF32() ? out.isF32()
+                                 : out == element || out.isF32();
+  if (!known || (!element.isF64() && !element.isF32() && !element.isF16() &&
+                 !element.isBF16()))
+    return std::nullopt;
+  if (!describeProduct() && !describeConvolution())
+    return std::nullopt;
+  if (use == LibraryUse::Auto && !isWorthIt())
+    return std::nullopt;
+  OpBuilder b(op);
+  auto dims =
+      llvm::map_to_vector(groups, [&](const Groups &ofOne) -> Attribute {
+        return b.getArrayAttr(llvm::map_to_vector(
+            ofOne, [&](const SmallVector<int64_t> &group) -> Attribute {
+              return b.getI64ArrayAttr(group);
+            }));
+      });
+  SmallVector<Value> inputs;
+  for (const View &view : ArrayRef(operands).drop_back())
+    inputs.push_back(view.memref);
+  SmallVector<StringRef> steps = epilogue.names();
+  ArrayAttr named = steps.empty() ? ArrayAttr() : b.getStrArrayAttr(steps);
+  LibraryPlan plan;
+  plan.takesBehind = epilogue.taken;
+  plan.call = spmd::LibraryCallOp::create(
+      b, op.getLoc(), Type(), b.getI1Type(), b.getStringAttr(kind), inputs,
+      result.memref, b.getArrayAttr(dims), b.getDenseI64ArrayAttr(numbers),
+      named, use == LibraryUse::Library ? b.getUnitAttr() : UnitAttr());
+  remark::passed(op.getLoc(),
+                 remark::RemarkOpts::name("LibraryCall").category("kernels"))
+      << remark::metric("Kind", kind)
+      << remark::metric("Library", kind == "product" ? "cuBLASLt" : "cuDNN");
+  return plan;
+}
+
+std::optional<LibraryPlan> gpukernels::callLibrary(linalg::GenericOp op,
+                                                   const Product &product,
+                                                   LibraryUse use) {
+  if (std::optional<Epilogue> epilogue = matchEpilogue(op, product))
+    if (std::optional<LibraryPlan> plan =
+            Description(op, product, epilogue).emit(use))
+      return plan;
+  return Description(op, product, std::nullopt).emit(use);
+}

@@ -1,0 +1,31 @@
+//===- Libraries.h - Products that a vendor's library may do ----*- C++ -*-===//
+//
+// What of a planned product cuBLASLt or cuDNN can be asked for: which dims of
+// its operands are which, and whether the work behind it is an epilogue of
+// theirs. docs/Rationale/GPU.md section 6 has the rule.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
+#define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
+
+#include "Product.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/KernelGen/GPU.h"
+
+namespace shardc::gpukernels {
+
+struct LibraryPlan {
+  spmd::LibraryCallOp call;
+  /// The call does the product's elementwise work as well.
+  bool takesBehind = false;
+};
+
+/// Puts a call before `op` that does what it does, and `product.fusion.behind`
+/// where that is an epilogue; none where no library can, or `use` says that it
+/// is not worth it. Says as a remark what was chosen.
+std::optional<LibraryPlan> callLibrary(linalg::GenericOp op,
+                                       const Product &product, LibraryUse use);
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H

@@ -1,0 +1,15 @@
+//===- CallLibraries.h - spmd.library_call to a runtime call ----*- C++ -*-===//
+#ifndef SHARDC_LIB_LOWERING_CALLLIBRARIES_H
+#define SHARDC_LIB_LOWERING_CALLLIBRARIES_H
+
+#include "RuntimeCalls.h"
+
+namespace shardc {
+
+/// Writes down what shardrt_call_library reads (shardrt/LibraryCall.h), for every
+/// `spmd.library_call` of `step`.
+mlir::LogicalResult lowerLibraryCalls(mlir::func::FuncOp step, mlir::Value context, EntryPoints &entries);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_LOWERING_CALLLIBRARIES_H
