@@ -26,7 +26,7 @@
 #include <string.h>
 
 enum { OK = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, ADDRESS = 700 };
-enum { MOST = 4096, DEVICES = 16 };
+enum { MOST = 4096, DEVICES = 16, MEMBERS = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct { char *begin; size_t bytes; int device; } blocks[MOST];
@@ -58,7 +58,7 @@ static int deviceOf(unsigned long long at, size_t bytes) {
 /* Streams ------------------------------------------------------------------*/
 
 struct op {
-  enum { COPY, SET, LAUNCH, WAIT } kind;
+  enum { COPY, SET, LAUNCH, WAIT, GRAPH } kind;
   char *to;
   const char *from;
   size_t bytes, rows, to_pitch, from_pitch;
@@ -66,8 +66,10 @@ struct op {
   size_t argument_bytes;
   unsigned blocks, threads;
   void *arguments;
-  struct stream *other;
+  struct stream *other; /* that is waited for; of a recorded wait, number `member` */
+  int member;
   long upto;
+  struct graph *graph;
 };
 struct stream {
   struct op *ops;
@@ -76,18 +78,72 @@ struct stream {
   int queries;
   int isSecond; /* of those made */
   struct graph *capture; /* where work goes, if it is recorded */
+  int member;            /* … and as which of its streams */
   struct stream *next;
 };
+/* What was recorded: of several streams, the first of which it was begun on. */
 struct graph {
-  struct op *ops;
-  long count;
+  struct list {
+    struct op *ops;
+    long count;
+    long knows[MEMBERS]; /* how much of each stream comes before what is next here */
+  } lists[MEMBERS];
+  struct stream *streams[MEMBERS];
+  int members;
+  long id;
+  int users; /* handles, and launches under way */
 };
 struct event {
   struct stream *stream;
   long upto;
+  long capture; /* that it was recorded in; 0: none */
+  long knows[MEMBERS];
 };
-static int launches, graphs;
+static int launches, graphs, downloads;
 static struct stream *streams; /* all there ever were */
+
+static void advance(struct stream *stream, long upto);
+static void advanceMember(struct graph *graph, long *done, int member, long upto);
+
+/* Lets go of a graph. */
+static void drop(struct graph *graph) {
+  if (--graph->users > 0)
+    return;
+  for (int member = 0; member < graph->members; ++member) {
+    for (long i = 0; i < graph->lists[member].count; ++i)
+      free(graph->lists[member].ops[i].arguments);
+    free(graph->lists[member].ops);
+  }
+  free(graph);
+}
+
+static void carryOut(const struct op *op) {
+  for (size_t row = 0; op->kind == COPY && row < op->rows; ++row)
+    memmove(op->to + row * op->to_pitch, op->from + row * op->from_pitch, op->bytes);
+  for (size_t row = 0; op->kind == SET && row < op->rows; ++row)
+    memset(op->to + row * op->to_pitch, 0, op->bytes);
+  if (op->kind == LAUNCH)
+    for (unsigned block = 0; block < op->blocks; ++block)
+      for (unsigned thread = 0; thread < op->threads; ++thread)
+        op->kernel->run(block, thread, op->arguments);
+  if (op->kind == GRAPH) {
+    long done[MEMBERS] = {0};
+    for (int member = op->graph->members; member-- > 0;)
+      advanceMember(op->graph, done, member, op->graph->lists[member].count);
+  }
+}
+
+/* The same as below, of what a graph holds of a stream. */
+static void advanceMember(struct graph *graph, long *done, int member, long upto) {
+  while (done[member] < upto) {
+    struct op *op = &graph->lists[member].ops[done[member]];
+    if (op->kind == WAIT)
+      advanceMember(graph, done, op->member, op->upto);
+    else
+      carryOut(op);
+    ++done[member];
+  }
+}
 
 /* Does what `stream` has to do up to `upto`. Waits refer to earlier work alone,
  * so that this ends. */
@@ -96,16 +152,10 @@ static void advance(struct stream *stream, long upto) {
     struct op op = stream->ops[stream->done - stream->base];
     if (op.kind == WAIT)
       advance(op.other, op.upto);
-    for (size_t row = 0; op.kind == COPY && row < op.rows; ++row)
-      memmove(op.to + row * op.to_pitch, op.from + row * op.from_pitch, op.bytes);
-    for (size_t row = 0; op.kind == SET && row < op.rows; ++row)
-      memset(op.to + row * op.to_pitch, 0, op.bytes);
-    if (op.kind == LAUNCH) {
-      for (unsigned block = 0; block < op.blocks; ++block)
-        for (unsigned thread = 0; thread < op.threads; ++thread)
-          op.kernel->run(block, thread, op.arguments);
-      free(op.arguments);
-    }
+    carryOut(&op);
+    if (op.kind == GRAPH)
+      drop(op.graph);
+    free(op.arguments);
     ++stream->done;
   }
   if (stream->done == stream->base + stream->count)
@@ -121,9 +171,10 @@ static void advanceAll(void) {
 
 static void enqueue(struct stream *stream, struct op op) {
   if (stream->capture) {
-    struct graph *graph = stream->capture;
-    graph->ops = realloc(graph->ops, (size_t)(graph->count + 1) * sizeof(op));
-    graph->ops[graph->count++] = op;
+    struct list *list = &stream->capture->lists[stream->member];
+    list->ops = realloc(list->ops, (size_t)(list->count + 1) * sizeof(op));
+    list->ops[list->count++] = op;
+    list->knows[stream->member] = list->count;
     return;
   }
   if (stream->count == stream->capacity) {
@@ -144,6 +195,10 @@ int cuGetErrorName(int error, const char **name) {
           : error == 222        ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
           : error == ADDRESS    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : error == NOT_FOUND  ? "CUDA_ERROR_NOT_FOUND"
+          : error == 903        ? "CUDA_ERROR_STREAM_CAPTURE_MERGE"
+          : error == 904        ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"
+          : error == 905        ? "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"
+          : error == 907        ? "CUDA_ERROR_CAPTURED_EVENT"
                                 : "CUDA_ERROR_INVALID_VALUE";
   return OK;
 }
@@ -263,6 +318,7 @@ int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, 
   return add((struct op){.kind = COPY, .to = AT(to), .from = from, .bytes = bytes, .rows = 1}, TO, stream);
 }
 int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
+  __atomic_add_fetch(&downloads, 1, __ATOMIC_SEQ_CST);
   return add((struct op){.kind = COPY, .to = to, .from = AT(from), .bytes = bytes, .rows = 1}, FROM, stream);
 }
 int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t bytes, void *stream) {
@@ -349,25 +405,68 @@ int cuEventCreate(void **event, unsigned flags) {
   return current ? (*event = calloc(1, sizeof(struct event)), OK) : NO_CONTEXT;
 }
 int cuEventDestroy_v2(void *event) { return free(event), OK; }
-int cuEventRecord(void *given, void *stream) {
+int cuEventRecord(void *given, void *on) {
   struct event *event = given;
+  struct stream *stream = on;
   if (!current)
     return NO_CONTEXT;
   pthread_mutex_lock(&lock);
   event->stream = stream;
   event->upto = end(stream);
+  event->capture = 0;
+  if (stream->capture) {
+    struct list *list = &stream->capture->lists[stream->member];
+    event->capture = stream->capture->id;
+    event->upto = list->count;
+    memcpy(event->knows, list->knows, sizeof(list->knows));
+  }
   pthread_mutex_unlock(&lock);
   return OK;
 }
-int cuStreamWaitEvent(void *stream, void *given, unsigned flags) {
+enum { MERGE = 903, UNJOINED = 904, ISOLATION = 905, UNMATCHED = 906, CAPTURED = 907 };
+static struct graph *captureOf(long id) {
+  for (struct stream *stream = streams; stream; stream = stream->next)
+    if (stream->capture && stream->capture->id == id)
+      return stream->capture;
+  return NULL;
+}
+/* A stream that waits for recorded work is recorded itself from then on. What is recorded
+ * waits for nothing else. */
+static int waitRecorded(struct stream *stream, const struct event *event) {
+  struct graph *graph = event->capture ? captureOf(event->capture) : NULL;
+  if (stream->capture && event->capture != stream->capture->id)
+    return graph ? MERGE : ISOLATION;
+  if (!graph)
+    return CAPTURED;
+  if (!stream->capture) {
+    if (graph->members == MEMBERS)
+      return INVALID;
+    stream->capture = graph;
+    stream->member = graph->members++;
+    graph->streams[stream->member] = stream;
+  }
+  if (setting("FAKE_CUDA_FORGET", 0))
+    return OK;
+  enqueue(stream, (struct op){.kind = WAIT, .member = event->stream->member, .upto = event->upto});
+  long *knows = graph->lists[stream->member].knows;
+  for (int i = 0; i < MEMBERS; ++i)
+    if (knows[i] < event->knows[i])
+      knows[i] = event->knows[i];
+  return OK;
+}
+int cuStreamWaitEvent(void *on, void *given, unsigned flags) {
   struct event *event = given;
+  struct stream *stream = on;
+  int result = OK;
   if (!current || flags)
     return current ? INVALID : NO_CONTEXT;
   pthread_mutex_lock(&lock);
-  if (event->stream && !setting("FAKE_CUDA_FORGET", 0))
+  if (event->stream && (stream->capture || event->capture))
+    result = waitRecorded(stream, event);
+  else if (event->stream && !setting("FAKE_CUDA_FORGET", 0))
     enqueue(stream, (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
   pthread_mutex_unlock(&lock);
-  return OK;
+  return result;
 }
 int cuFuncSetAttribute(void *function, int attribute, int value) {
   return function && attribute == 8 && value > 0 && value <= 232448 ? OK : INVALID;
@@ -424,60 +523,68 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 /* Graphs: what a stream was given while it was captured --------------------*/
 
 int cuStreamBeginCapture_v2(void *given, int mode) {
+  static long ids;
   struct stream *stream = given;
   if (!current || mode != 2 || stream->capture || setting("FAKE_CUDA_GRAPHS", 1) == 0)
     return INVALID;
-  return stream->capture = calloc(1, sizeof(struct graph)), OK;
+  pthread_mutex_lock(&lock);
+  struct graph *graph = calloc(1, sizeof(struct graph));
+  graph->streams[0] = stream;
+  graph->members = graph->users = 1;
+  graph->id = ++ids;
+  stream->capture = graph;
+  stream->member = 0;
+  pthread_mutex_unlock(&lock);
+  return OK;
 }
-int cuStreamEndCapture(void *given, void **graph) {
+int cuStreamEndCapture(void *given, void **made) {
   struct stream *stream = given;
+  *made = NULL;
   if (!current || !stream->capture)
     return INVALID;
-  *graph = stream->capture;
-  return stream->capture = NULL, OK;
-}
-static void copyArguments(struct op *op) {
-  if (op->kind != LAUNCH)
-    return;
-  void *arguments = malloc(op->argument_bytes + 1);
-  memcpy(arguments, op->arguments, op->argument_bytes);
-  op->arguments = arguments;
-}
-static int destroy(struct graph *graph) {
-  for (long i = 0; i < graph->count; ++i)
-    if (graph->ops[i].kind == LAUNCH)
-      free(graph->ops[i].arguments);
-  free(graph->ops);
-  free(graph);
-  return --graphs, OK;
+  int result = OK;
+  pthread_mutex_lock(&lock);
+  struct graph *graph = stream->capture;
+  if (stream->member != 0)
+    result = UNMATCHED;
+  for (int i = 0; i < graph->members && result != UNMATCHED; ++i) {
+    if (graph->lists[0].knows[i] < graph->lists[i].count && !setting("FAKE_CUDA_FORGET", 0))
+      result = UNJOINED;
+    graph->streams[i]->capture = NULL;
+  }
+  if (result == OK)
+    *made = graph;
+  else if (result == UNJOINED)
+    drop(graph);
+  pthread_mutex_unlock(&lock);
+  return result;
 }
 int cuGraphInstantiateWithFlags(void **made, void *given, unsigned long long flags) {
-  struct graph *from = given, *to = calloc(1, sizeof(struct graph));
+  struct graph *graph = given;
   if (flags)
     return INVALID;
-  to->count = from->count;
-  to->ops = malloc((size_t)(to->count + 1) * sizeof(struct op));
-  for (long i = 0; i < to->count; ++i) {
-    to->ops[i] = from->ops[i];
-    copyArguments(&to->ops[i]);
-  }
+  __atomic_add_fetch(&graph->users, 1, __ATOMIC_SEQ_CST);
   ++graphs;
-  return *made = to, OK;
+  return *made = graph, OK;
 }
 int cuGraphLaunch(void *given, void *stream) {
   struct graph *graph = given;
   pthread_mutex_lock(&lock);
-  for (long i = 0; i < graph->count; ++i) {
-    struct op op = graph->ops[i];
-    copyArguments(&op);
-    enqueue(stream, op);
-  }
+  ++graph->users;
+  enqueue(stream, (struct op){.kind = GRAPH, .graph = graph});
   pthread_mutex_unlock(&lock);
   return OK;
 }
-int cuGraphExecDestroy(void *graph) { return destroy(graph); }
-int cuGraphDestroy(void *graph) { return ++graphs, destroy(graph); }
+static int destroy(void *graph) {
+  pthread_mutex_lock(&lock);
+  drop(graph);
+  pthread_mutex_unlock(&lock);
+  return OK;
+}
+int cuGraphExecDestroy(void *graph) { return --graphs, destroy(graph); }
+int cuGraphDestroy(void *graph) { return destroy(graph); }
 
+int fake_cuda_downloads(void) { return downloads; }
 int fake_cuda_launches(void) { return launches; }
 int fake_cuda_graphs(void) { return graphs; }
 int fake_cuda_contexts(void) { return contexts; }

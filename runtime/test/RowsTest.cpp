@@ -83,7 +83,8 @@ public:
     if (mpiJob())
       return;
     for (Way way :
-         {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl})
+         {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::CudaDirect,
+          Way::Nccl, Way::CudaNccl, Way::SocketsNccl})
       check(steps, seed, way);
   }
 

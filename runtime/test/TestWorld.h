@@ -10,6 +10,7 @@
 
 #include "DeviceCalls.h"
 #include "FakeCuda.h"
+#include "TestKernels.h"
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <cstdlib>
@@ -151,7 +152,8 @@ inline int64_t freePort() {
   return ntohs(address.sin_port);
 }
 
-/// A device without kernels: the emulated one, or the stand-in for the driver.
+/// The emulated device, or the stand-in for the driver, with the kernels that
+/// communication launches; without any on two ways, which go through host memory.
 inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
   static const shardrt_emulated_kernel none = nullptr;
   static const fake_kernel image[] = {{nullptr, nullptr}};
@@ -164,8 +166,11 @@ inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
     setenv("FAKE_CUDA_DEVICES", way == Way::CudaNccl ? "16" : "2", 1);
     code->image = image;
     code->imageBytes = sizeof(image);
+    addCommunicationKernels(*code, /*isEmulated=*/false);
   } else {
     code->functions = &none;
+    if (way == Way::Nccl || way == Way::SocketsNccl)
+      addCommunicationKernels(*code, /*isEmulated=*/true);
   }
   return code;
 }

@@ -93,11 +93,12 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
     Before: `@shardc_step` with `gpu.launch` on buffers that are the device's. After: each launch is a kernel in `gpu.module
     @shardc_kernels` and a call of `shardrt_launch` with arguments of 8 bytes; loads on the host read one element
     back; constants, arguments and results get places on the device.
+    Kernels that the runtime launches at sites (shardrt/CommunicationKernels.h) are added.
     Tables `shardc_kernel_table` and `shardc_kernel_names` describe the kernels. Refuses: a kernel that takes more than 512
     arguments, or a value that is neither a scalar nor a memref.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::gpu::GPUDialect",
-                           "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
 }
 
 def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {

@@ -364,6 +364,9 @@ typedef struct shardrt_world shardrt_world;
 
 /** Starts one rank for each place of the program's mesh. `options` may be NULL.
  * Errors: SHARDRT_USAGE, SHARDRT_MEMORY (threads that could not be started). */
+  /** 1: elements are combined in the order of their ranks, over NCCL as well,
+   * which adds in an order of its own where it may: the same bits as elsewhere. */
+  int deterministic;
 SHARDRT_EXPORT int shardrt_world_create(const shardrt_program *program,
                                         const shardrt_world_options *options,
                                         shardrt_world **world, char *error,

@@ -12,9 +12,12 @@
 // handed to a device before: whatever the ranks do, devices cannot wait in a
 // circle.
 //
-// Reductions copy what they combine into memory of the combining rank, and
-// combine it there by the host's functions: the bits are the host's. Rows go
-// through host memory (Staged.cpp): whose they are is the host's business.
+// Reductions read all parts where they lie, in the order of their ranks: the
+// bits are the host's (DeviceKernels.h). Rows are read where they lie as well,
+// after the host has worked out which (DeviceRows.h). A program without the
+// kernels for that has its parts copied to the rank that combines them, which
+// does it by the host's functions, and its rows go through host memory
+// (Staged.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +25,10 @@
 #include "Collectives/HostCopy.h"
 #include "Collectives/Pack.h"
 #include "Collectives/Reduce.h"
+#include "Collectives/RowCall.h"
 #include "Collectives/Scratch.h"
 #include <algorithm>
+#include <optional>
 
 using namespace shardrt;
 
@@ -186,14 +191,22 @@ bool shardrt::combineParts(shardrt_context &ctx, int64_t site,
   const SitePlan &plan = ctx.plans[site];
   if (partBytes == 0)
     return true;
+  int64_t count = partBytes / plan.elementBytes;
+  std::vector<const std::byte *> list;
+  auto listFrom = [&](const void *data) {
+    for (int64_t i = 0; i < numParts; ++i)
+      list.push_back(static_cast<const std::byte *>(data) + i * partBytes);
+  };
+  if (canCombine(ctx, site)) {
+    listFrom(parts);
+    return combineOnDevice(ctx, site, list, dst, count);
+  }
   HostCopy room(ctx, site, partBytes * numParts);
   if (!room.from(parts))
     return false;
   auto *data = static_cast<std::byte *>(room.get());
-  std::vector<const std::byte *> list;
-  for (int64_t i = 0; i < numParts; ++i)
-    list.push_back(data + i * partBytes);
-  plan.combiner.function(list, data, partBytes / plan.elementBytes);
+  listFrom(data);
+  plan.combiner.function(list, data, count);
   return ctx.device->upload(dst, data, partBytes) || failOfDevice(ctx, site);
 }
 
@@ -222,20 +235,65 @@ static bool collect(shardrt_context &ctx, const SitePlan &plan,
   return close(ctx, ticket, plan.readers);
 }
 
+/// Whether the device reads `numParts` parts where they lie.
+static bool readsInPlace(shardrt_context &ctx, int64_t site, size_t numParts) {
+  return canCombine(ctx, site) && numParts <= mostParts;
+}
+
+/// The buffers of `ranks`; this rank's is `src`. Its work waits for them.
+static bool openAll(shardrt_context &ctx, const Ticket &ticket,
+                    std::span<const int64_t> ranks, const void *src,
+                    std::vector<const std::byte *> &parts) {
+  for (int64_t rank : ranks) {
+    parts.push_back(static_cast<const std::byte *>(src));
+    if (rank != ctx.rank && !open(ctx, ticket, rank, parts.back()))
+      return false;
+  }
+  return true;
+}
+
+/// Combines `bytes` bytes from `offset` on of everybody's `src` into `dst`.
+static bool combineSlices(shardrt_context &ctx, const SitePlan &plan,
+                          const Ticket &ticket, const void *src, int64_t offset,
+                          int64_t bytes, void *dst) {
+  int64_t site = ticket.call.site;
+  auto ranks = static_cast<int64_t>(plan.group.size());
+  if (!readsInPlace(ctx, site, plan.group.size())) {
+    Scratch parts(ctx, site, bytes * ranks);
+    return parts.get() &&
+           collect(ctx, plan, ticket, src, offset, bytes, parts.get()) &&
+           combineParts(ctx, site, parts.get(), bytes, ranks, dst);
+  }
+  std::vector<const std::byte *> parts;
+  if (!openAll(ctx, ticket, plan.group, src, parts))
+    return false;
+  for (const std::byte *&part : parts)
+    part += offset;
+  return combineOnDevice(ctx, site, parts, dst, bytes / plan.elementBytes) &&
+         close(ctx, ticket, plan.readers);
+}
+
 /// As reduceSmall of Reduce.cpp.
 static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
                         const void *src, void *dst) {
   int64_t bytes = call.count * plan.elementBytes;
-  auto ranks = static_cast<int64_t>(plan.group.size());
-  Scratch parts(ctx, call.site, bytes * ranks);
   Ticket ticket;
   Shown *shown = nullptr;
-  if (!parts.get() || !show(ctx, call, src, plan.readers, ticket, shown) ||
-      !collect(ctx, plan, ticket, src, 0, bytes, parts.get()) ||
+  // Others may read `src` longer than this rank does.
+  bool isAside = src == dst;
+  std::optional<Scratch> room;
+  if (isAside)
+    room.emplace(ctx, call.site, bytes);
+  void *result = isAside ? room->get() : dst;
+  if ((isAside && !result) ||
+      !show(ctx, call, src, plan.readers, ticket, shown) ||
+      !combineSlices(ctx, plan, ticket, src, 0, bytes, result) ||
       !finish(ctx, ticket, plan.readers, *shown))
     return false;
   ctx.comm->skip();
-  return combineParts(ctx, call.site, parts.get(), bytes, ranks, dst);
+  return !isAside || bytes == 0 ||
+         ctx.device->copy(bytesFrom(0, 0, bytes), result, dst) ||
+         failOfDevice(ctx, call.site);
 }
 
 /// As reduceSliced of Reduce.cpp.
@@ -248,13 +306,11 @@ static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan, Call call,
     return beginOfSlice(call.count, ranks, i) * plan.elementBytes;
   };
   int64_t from = begin(me), bytes = begin(me + 1) - from;
-  Scratch parts(ctx, call.site, bytes * ranks);
   Ticket first, second;
   Shown *firstShown = nullptr, *secondShown = nullptr;
-  if (!parts.get() || !show(ctx, call, src, plan.readers, first, firstShown) ||
-      !collect(ctx, plan, first, src, from, bytes, parts.get()) ||
-      !combineParts(ctx, call.site, parts.get(), bytes, ranks,
-                    static_cast<std::byte *>(dst) + from) ||
+  if (!show(ctx, call, src, plan.readers, first, firstShown) ||
+      !combineSlices(ctx, plan, first, src, from, bytes,
+                     static_cast<std::byte *>(dst) + from) ||
       !show(ctx, call, dst, plan.readers, second, secondShown))
     return false;
   for (int64_t step = 1; step < ranks; ++step) {
@@ -297,8 +353,46 @@ static int runAllReduceDirect(shardrt_context &ctx, int64_t site,
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 
-/// Each member of the group gives the same boxes: they are laid out as in
-/// `dst`, one part for each member, and combined as a whole.
+/// Parts of one run are read where they lie. Others are laid out as in `dst`,
+/// those of one member behind those of the one before, and combined as a whole.
+static bool reduceParts(shardrt_context &ctx, const SitePlan &plan,
+                        const Ticket &ticket, const void *src, void *dst) {
+  int64_t site = ticket.call.site;
+  size_t members = plan.parts.empty() ? 0 : plan.parts[0].ranks.size();
+  // Few launches beat one that needs copies first.
+  bool inPlace = readsInPlace(ctx, site, members) && plan.parts.size() <= 4 &&
+                 std::all_of(plan.parts.begin(), plan.parts.end(),
+                             [](const SitePlan::Part &part) {
+                               return part.copy.dims.empty();
+                             });
+  int64_t partBytes = inPlace ? 0 : plan.dstBytes;
+  std::optional<Scratch> room;
+  if (!inPlace)
+    room.emplace(ctx, site, static_cast<int64_t>(members) * partBytes);
+  if (room && !room->get())
+    return false;
+  for (const SitePlan::Part &part : plan.parts) {
+    std::vector<const std::byte *> parts;
+    if (!openAll(ctx, ticket, part.ranks, src, parts))
+      return false;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!inPlace &&
+          !ctx.device->copy(part.copy, parts[i],
+                            room->get() + static_cast<int64_t>(i) * partBytes))
+        return failOfDevice(ctx, site);
+      parts[i] += part.copy.srcOffset;
+    }
+    if (inPlace &&
+        !combineOnDevice(ctx, site, parts,
+                         static_cast<std::byte *>(dst) + part.copy.dstOffset,
+                         part.copy.run / plan.elementBytes))
+      return false;
+  }
+  return close(ctx, ticket, plan.opened) &&
+         (inPlace || combineParts(ctx, site, room->get(), partBytes,
+                                  static_cast<int64_t>(members), dst));
+}
+
 static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
                                   const void *src, void *dst) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::ReduceScatter);
@@ -307,38 +401,118 @@ static int runReduceScatterDirect(shardrt_context &ctx, int64_t site,
     return ctx.comm->status();
   SiteTimer timer(ctx, site);
   timer.bytesReceived = plan->bytesReceived;
-  int64_t members = plan->parts.empty()
-                        ? 0
-                        : static_cast<int64_t>(plan->parts[0].ranks.size());
-  Scratch parts(ctx, site, members * plan->dstBytes);
   Ticket ticket;
   Shown *shown = nullptr;
-  if (!parts.get() || !show(ctx, {site, 0}, src, plan->readers, ticket, shown))
+  bool done = show(ctx, {site, 0}, src, plan->readers, ticket, shown) &&
+              reduceParts(ctx, *plan, ticket, src, dst) &&
+              finish(ctx, ticket, plan->readers, *shown);
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+static int64_t planRowsDirect(shardrt_context &ctx, int64_t site,
+                              const void *indices) {
+  int64_t handle = stagedCollectives.planRows(ctx, site, indices);
+  return handle > 0 && listRows(ctx, handle, /*travel=*/false) ? handle : 0;
+}
+
+static int gatherRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
+                            const void *src, void *dst) {
+  RowCall call;
+  if (!prepareRowCall(ctx, site, handle, SiteKind::GatherRows, call))
     return ctx.comm->status();
-  for (const SitePlan::Part &part : plan->parts)
-    for (size_t i = 0; i < part.ranks.size(); ++i) {
-      auto *data = static_cast<const std::byte *>(src);
-      if (part.ranks[i] != ctx.rank && !open(ctx, ticket, part.ranks[i], data))
-        return ctx.comm->status();
-      if (!ctx.device->copy(part.copy, data,
-                            parts.get() +
-                                static_cast<int64_t>(i) * plan->dstBytes)) {
-        failOfDevice(ctx, site);
-        return ctx.comm->status();
-      }
-    }
+  if (!canMoveRows(ctx, site))
+    return stagedCollectives.gatherRows(ctx, site, handle, src, dst);
+  const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
+  if (!checkDeviceBuffers(ctx, site, src, sitePlan->srcBytes, dst,
+                          mine.outer * plan->positions * bytes,
+                          /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->rowsReceived * mine.outer * bytes;
+  const DeviceRows &rows = ctx.deviceRows[handle - 1];
+  Ticket ticket;
+  Shown *shown = nullptr;
+  if (!show(ctx, {site, 0}, src, plan->askers, ticket, shown))
+    return ctx.comm->status();
+  std::vector<int64_t> owners;
+  for (const DeviceRows::List &list : rows.reads) {
+    auto *from = static_cast<const std::byte *>(src);
+    bool isOwn = list.peer == ctx.rank;
+    if (!isOwn && !open(ctx, ticket, list.peer, from))
+      return ctx.comm->status();
+    RowBlocks blocks = {bytes, mine.outer,
+                        shapeOf(*info, rowDims, list.peer).rows,
+                        plan->positions};
+    if (!moveRows(ctx, site, rows.at(list), list.count, blocks, from, dst))
+      return ctx.comm->status();
+    if (!isOwn)
+      owners.push_back(list.peer);
+  }
   bool done =
-      close(ctx, ticket, plan->opened) &&
-      combineParts(ctx, site, parts.get(), plan->dstBytes, members, dst) &&
-      finish(ctx, ticket, plan->readers, *shown);
+      close(ctx, ticket, owners) && finish(ctx, ticket, plan->askers, *shown);
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+static int scatterRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
+                             const void *updates, void *dst) {
+  RowCall call;
+  if (!prepareRowCall(ctx, site, handle, SiteKind::ScatterRows, call))
+    return ctx.comm->status();
+  if (!canMoveRows(ctx, site))
+    return stagedCollectives.scatterRows(ctx, site, handle, updates, dst);
+  const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
+  if (!checkDeviceBuffers(ctx, site, updates,
+                          mine.outer * plan->positions * bytes, dst,
+                          sitePlan->srcBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan->updatesReceived * mine.outer * bytes;
+  const DeviceRows &rows = ctx.deviceRows[handle - 1];
+  bool replaces = info->reduction == Reduction::None;
+  std::optional<Scratch> sorted;
+  if (!replaces)
+    sorted.emplace(ctx, site, mine.outer * rows.slots * bytes);
+  void *target = replaces ? dst : sorted->get();
+  Ticket ticket;
+  Shown *shown = nullptr;
+  if ((sorted && !target) ||
+      !show(ctx, {site, 0}, updates, plan->takers, ticket, shown))
+    return ctx.comm->status();
+  std::vector<int64_t> givers;
+  for (size_t s = 0; s < plan->sources.size(); ++s) {
+    const DeviceRows::List &list = replaces ? rows.lasts[s] : rows.takes[s];
+    auto *from = static_cast<const std::byte *>(updates);
+    bool isOwn = list.peer == ctx.rank;
+    if (!isOwn && !open(ctx, ticket, list.peer, from))
+      return ctx.comm->status();
+    RowBlocks blocks = {bytes, mine.outer, plan->sources[s].positions,
+                        replaces ? mine.rows : rows.slots};
+    if (!moveRows(ctx, site, rows.at(list), list.count, blocks, from, target))
+      return ctx.comm->status();
+    if (!isOwn)
+      givers.push_back(list.peer);
+  }
+  RowBlocks blocks = {bytes, mine.outer, rows.slots, mine.rows};
+  bool done =
+      close(ctx, ticket, givers) &&
+      (replaces || updateRows(ctx, site, rows.at(rows.segments),
+                              rows.segments.count, blocks, target, dst)) &&
+      finish(ctx, ticket, plan->takers, *shown);
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 
 const Collectives &shardrt::directCollectives() {
-  static const Collectives table = {
-      ExchangeSteps<DirectWay>::run,  ExchangeSteps<DirectWay>::start,
-      ExchangeSteps<DirectWay>::wait, runAllReduceDirect,
-      runReduceScatterDirect,         stagedCollectives.planRows,
-      stagedCollectives.gatherRows,   stagedCollectives.scatterRows};
+  static const Collectives table = {ExchangeSteps<DirectWay>::run,
+                                    ExchangeSteps<DirectWay>::start,
+                                    ExchangeSteps<DirectWay>::wait,
+                                    runAllReduceDirect,
+                                    runReduceScatterDirect,
+                                    planRowsDirect,
+                                    gatherRowsDirect,
+                                    scatterRowsDirect};
   return table;
 }

@@ -4,11 +4,13 @@
 // call on the communicator of their axes. All else is a group of sends and
 // receives: boxes that are not one run are packed into one message for each
 // peer before, and unpacked after; what NCCL cannot combine (or not with the
-// same meaning) is sent to whoever combines it.
+// same meaning, or not in the order that was asked for) is sent to whoever
+// combines it, on its device (DeviceKernels.h).
 //
 // Ranks of one process meet on the host before each call, so that a rank which
-// is about something else is named, and none waits for it in NCCL. Rows go
-// through host memory (Staged.cpp). An exchange in two halves packs what it
+// is about something else is named, and none waits for it in NCCL. Rows are
+// packed and unpacked by the device, after the host has worked out which
+// (DeviceRows.h). An exchange in two halves packs what it
 // sends in the first. The second hands NCCL's part to a second stream, behind
 // the first half alone, so that it goes on beside the work in between.
 //
@@ -16,9 +18,12 @@
 
 #include "Collectives/ExchangeSteps.h"
 #include "Collectives/Reduce.h"
+#include "Collectives/RowCall.h"
 #include "Collectives/Scratch.h"
 #include "Comm/Nccl/NcclRank.h"
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 using namespace shardrt;
 using nccl::Result;
@@ -235,6 +240,81 @@ struct NcclWay {
 // Reductions
 //===----------------------------------------------------------------------===//
 
+/// The calls of `calls` may all be none; NCCL is not asked then.
+static bool callSome(shardrt_context &ctx, int64_t site, nccl::CommHandle comm,
+                     const std::vector<std::function<Result()>> &calls) {
+  return calls.empty() || ctx.nccl->call(ctx, site, comm, [&] {
+    for (const std::function<Result()> &call : calls)
+      if (Result result = call();
+          result != nccl::success && result != nccl::inProgress)
+        return result;
+    return nccl::success;
+  });
+}
+
+/// How NCCL combines elements at `site`, if it may and can.
+static std::optional<nccl::NativeReduction> nativeAt(shardrt_context &ctx,
+                                                     int64_t site) {
+  if (ctx.deterministic)
+    return std::nullopt;
+  const Site &info = ctx.program->table.sites[site];
+  return nccl::nativeReduction(info.type, info.reduction);
+}
+
+/// Each member combines one slice, which all others send it, and sends it to
+/// all, as reduceSliced of Reduce.cpp.
+static bool reduceSliced(shardrt_context &ctx, const SitePlan &plan,
+                         int64_t site, const void *src, void *dst,
+                         int64_t count) {
+  const nccl::Library &library = ctx.nccl->functions();
+  nccl::CommHandle comm = ctx.nccl->of(plan.group);
+  auto ranks = static_cast<int64_t>(plan.group.size());
+  int64_t me = std::find(plan.group.begin(), plan.group.end(), ctx.rank) -
+               plan.group.begin();
+  auto begin = [&](int64_t i) {
+    return beginOfSlice(count, ranks, i) * plan.elementBytes;
+  };
+  auto bytesOf = [&](int64_t i) { return begin(i + 1) - begin(i); };
+  auto *from = static_cast<const std::byte *>(src);
+  auto *to = static_cast<std::byte *>(dst);
+  void *stream = ctx.device->stream();
+  std::vector<std::function<Result()>> calls;
+  auto send = [&](const std::byte *data, int64_t bytes, int64_t peer) {
+    if (bytes > 0)
+      calls.push_back([=, &library] {
+        return library.send(data, static_cast<size_t>(bytes), nccl::Uint8,
+                            static_cast<int>(peer), comm, stream);
+      });
+  };
+  auto receive = [&](std::byte *data, int64_t bytes, int64_t peer) {
+    if (bytes > 0)
+      calls.push_back([=, &library] {
+        return library.recv(data, static_cast<size_t>(bytes), nccl::Uint8,
+                            static_cast<int>(peer), comm, stream);
+      });
+  };
+  int64_t mine = bytesOf(me);
+  Scratch parts(ctx, site, ranks * mine);
+  if (!parts.get() ||
+      !copyRun(ctx, site, from + begin(me), parts.get() + me * mine, mine))
+    return false;
+  for (int64_t i = 0; i < ranks; ++i)
+    if (i != me) {
+      send(from + begin(i), bytesOf(i), i);
+      receive(parts.get() + i * mine, mine, i);
+    }
+  if (!callSome(ctx, site, comm, calls) ||
+      !combineParts(ctx, site, parts.get(), mine, ranks, to + begin(me)))
+    return false;
+  calls.clear();
+  for (int64_t i = 0; i < ranks; ++i)
+    if (i != me) {
+      send(to + begin(me), mine, i);
+      receive(to + begin(i), bytesOf(i), i);
+    }
+  return callSome(ctx, site, comm, calls);
+}
+
 static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
                             void *dst, int64_t count) {
   const SitePlan *plan = findAllReduce(ctx, site, count);
@@ -254,16 +334,17 @@ static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
   bool done = true;
   NcclRank &rank = *ctx.nccl;
   nccl::CommHandle comm = rank.of(plan->group);
-  const Site &info = ctx.program->table.sites[site];
   if (ranks == 1) {
     done = copyRun(ctx, site, src, dst, bytes);
   } else if (bytes == 0) {
-  } else if (auto native = nccl::nativeReduction(info.type, info.reduction)) {
+  } else if (auto native = nativeAt(ctx, site)) {
     done = rank.call(ctx, site, comm, [&] {
       return rank.functions().allReduce(
           src, dst, static_cast<size_t>(count * native->perElement),
           native->type, native->op, comm, ctx.device->stream());
     });
+  } else if (bytes > smallAllReduceBytes) {
+    done = reduceSliced(ctx, *plan, site, src, dst, count);
   } else {
     Scratch parts(ctx, site, bytes * ranks);
     done = parts.get() && rank.call(ctx, site, comm, [&] {
@@ -289,8 +370,7 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
     return ctx.comm->status();
   NcclRank &rank = *ctx.nccl;
   const NcclSitePlan &mine = rank.plan(ctx, site);
-  const Site &info = ctx.program->table.sites[site];
-  auto native = nccl::nativeReduction(info.type, info.reduction);
+  auto native = nativeAt(ctx, site);
   if (mine.isEven && native) {
     nccl::CommHandle comm = rank.of(mine.group);
     int64_t count = plan->dstBytes / plan->elementBytes * native->perElement;
@@ -316,11 +396,170 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Messages of rows: memory for them, and where in it each begins.
+class RowMessages {
+public:
+  RowMessages(shardrt_context &ctx, int64_t site,
+              const std::vector<DeviceRows::List> &lists, int64_t rowBytes)
+      : lists(lists), rowBytes(rowBytes) {
+    int64_t bytes = 0;
+    for (const DeviceRows::List &list : lists) {
+      begins.push_back(bytes);
+      bytes += (bytesOf(list) + 255) / 256 * 256;
+    }
+    room.emplace(ctx, site, bytes);
+  }
+  /// False after failing the step.
+  explicit operator bool() const { return room->get(); }
+  int64_t bytesOf(const DeviceRows::List &list) const {
+    return list.messageRows * rowBytes;
+  }
+  std::byte *at(size_t i) const { return room->get() + begins[i]; }
+
+  const std::vector<DeviceRows::List> &lists;
+
+private:
+  int64_t rowBytes; ///< in all blocks together
+  std::vector<int64_t> begins;
+  std::optional<Scratch> room;
+};
+} // namespace
+
+/// Sends `out` and receives `in`, of which what has no rows is not a message.
+static bool transferRows(shardrt_context &ctx, int64_t site,
+                         const RowMessages &out, const RowMessages &in) {
+  const nccl::Library &library = ctx.nccl->functions();
+  nccl::CommHandle comm = ctx.nccl->all();
+  void *stream = ctx.device->stream();
+  std::vector<std::function<Result()>> calls;
+  for (size_t i = 0; i < out.lists.size(); ++i)
+    if (auto bytes = static_cast<size_t>(out.bytesOf(out.lists[i])))
+      calls.push_back([&, i, bytes] {
+        return library.send(out.at(i), bytes, nccl::Uint8,
+                            static_cast<int>(out.lists[i].peer), comm, stream);
+      });
+  for (size_t i = 0; i < in.lists.size(); ++i)
+    if (auto bytes = static_cast<size_t>(in.bytesOf(in.lists[i])))
+      calls.push_back([&, i, bytes] {
+        return library.recv(in.at(i), bytes, nccl::Uint8,
+                            static_cast<int>(in.lists[i].peer), comm, stream);
+      });
+  return callSome(ctx, site, comm, calls);
+}
+
+/// Meets those that rows come from and go to, packs what `goes` out of the
+/// blocks of `blockRows` rows at `src`, sends it, and moves what `comes`, or is
+/// this rank's own, to `dst`, of blocks of `dstRows` rows. `readers` get what
+/// goes.
+static bool exchangeRows(shardrt_context &ctx, int64_t site,
+                         const RowCall &call, const DeviceRows &rows,
+                         const std::vector<DeviceRows::List> &goes,
+                         const std::vector<DeviceRows::List> &comes,
+                         std::span<const int64_t> readers, int64_t blockRows,
+                         const void *src, void *dst, int64_t dstRows) {
+  std::vector<int64_t> sources;
+  for (const DeviceRows::List &list : comes)
+    if (list.peer != ctx.rank)
+      sources.push_back(list.peer);
+  Ticket ticket;
+  if (!ctx.comm->post({site, 0}, {}, readers, ticket) ||
+      !meet(ctx, ticket, sources, readers))
+    return false;
+  int64_t outer = call.mine.outer, bytes = call.bytes;
+  RowMessages out(ctx, site, goes, outer * bytes),
+      in(ctx, site, comes, outer * bytes);
+  if (!out || !in)
+    return false;
+  for (size_t i = 0; i < goes.size(); ++i)
+    if (!moveRows(ctx, site, rows.at(goes[i]), goes[i].count,
+                  {bytes, outer, blockRows, goes[i].messageRows}, src,
+                  out.at(i)))
+      return false;
+  if (!transferRows(ctx, site, out, in))
+    return false;
+  for (size_t i = 0; i < comes.size(); ++i) {
+    bool isOwn = comes[i].peer == ctx.rank;
+    RowBlocks blocks = {bytes, outer, isOwn ? blockRows : comes[i].messageRows,
+                        dstRows};
+    if (!moveRows(ctx, site, rows.at(comes[i]), comes[i].count, blocks,
+                  isOwn ? src : in.at(i), dst))
+      return false;
+  }
+  return true;
+}
+
+static int64_t planRowsNccl(shardrt_context &ctx, int64_t site,
+                            const void *indices) {
+  int64_t handle = stagedCollectives.planRows(ctx, site, indices);
+  return handle > 0 && listRows(ctx, handle, /*travel=*/true) ? handle : 0;
+}
+
+static int gatherRowsNccl(shardrt_context &ctx, int64_t site, int64_t handle,
+                          const void *src, void *dst) {
+  RowCall call;
+  if (!prepareRowCall(ctx, site, handle, SiteKind::GatherRows, call))
+    return ctx.comm->status();
+  if (!canMoveRows(ctx, site))
+    return stagedCollectives.gatherRows(ctx, site, handle, src, dst);
+  const RowPlan &plan = *call.plan;
+  if (!checkDeviceBuffers(ctx, site, src, call.sitePlan->srcBytes, dst,
+                          call.mine.outer * plan.positions * call.bytes,
+                          /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan.rowsReceived * call.mine.outer * call.bytes;
+  const DeviceRows &rows = ctx.deviceRows[handle - 1];
+  bool done =
+      exchangeRows(ctx, site, call, rows, rows.sends, rows.reads, plan.askers,
+                   call.mine.rows, src, dst, plan.positions);
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
+static int scatterRowsNccl(shardrt_context &ctx, int64_t site, int64_t handle,
+                           const void *updates, void *dst) {
+  RowCall call;
+  if (!prepareRowCall(ctx, site, handle, SiteKind::ScatterRows, call))
+    return ctx.comm->status();
+  if (!canMoveRows(ctx, site))
+    return stagedCollectives.scatterRows(ctx, site, handle, updates, dst);
+  const RowPlan &plan = *call.plan;
+  int64_t outer = call.mine.outer, bytes = call.bytes;
+  if (!checkDeviceBuffers(ctx, site, updates, outer * plan.positions * bytes,
+                          dst, call.sitePlan->srcBytes, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = plan.updatesReceived * outer * bytes;
+  const DeviceRows &rows = ctx.deviceRows[handle - 1];
+  bool replaces = call.info->reduction == Reduction::None;
+  std::optional<Scratch> sorted;
+  if (!replaces)
+    sorted.emplace(ctx, site, outer * rows.slots * bytes);
+  void *target = replaces ? dst : sorted->get();
+  bool done =
+      (replaces || target) &&
+      exchangeRows(ctx, site, call, rows, rows.gives,
+                   replaces ? rows.lasts : rows.takes, plan.takers,
+                   plan.positions, updates, target,
+                   replaces ? call.mine.rows : rows.slots) &&
+      (replaces ||
+       updateRows(ctx, site, rows.at(rows.segments), rows.segments.count,
+                  {bytes, outer, rows.slots, call.mine.rows}, target, dst));
+  return done ? SHARDRT_OK : ctx.comm->status();
+}
+
 const Collectives &shardrt::ncclCollectives() {
-  static const Collectives table = {
-      ExchangeSteps<NcclWay>::run,  ExchangeSteps<NcclWay>::start,
-      ExchangeSteps<NcclWay>::wait, runAllReduceNccl,
-      runReduceScatterNccl,         stagedCollectives.planRows,
-      stagedCollectives.gatherRows, stagedCollectives.scatterRows};
+  static const Collectives table = {ExchangeSteps<NcclWay>::run,
+                                    ExchangeSteps<NcclWay>::start,
+                                    ExchangeSteps<NcclWay>::wait,
+                                    runAllReduceNccl,
+                                    runReduceScatterNccl,
+                                    planRowsNccl,
+                                    gatherRowsNccl,
+                                    scatterRowsNccl};
   return table;
 }

@@ -10,6 +10,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Collectives/Pack.h"
+#include "Collectives/RowCall.h"
 #include "Collectives/RowPositions.h"
 #include <cstring>
 
@@ -38,14 +39,7 @@ static const RowPlan *findRowPlan(shardrt_context &ctx, int64_t site,
   return &ctx.rowPlans[handle - 1];
 }
 
-namespace {
-/// The block of a rank: dims before the addressed ones, these, and those after.
-struct RowShape {
-  int64_t outer = 1, rows = 1, inner = 1; ///< inner in elements
-};
-} // namespace
-
-static RowShape shapeOf(const Site &info, size_t numRowDims, int64_t rank) {
+RowShape shardrt::shapeOf(const Site &info, size_t numRowDims, int64_t rank) {
   RowShape shape;
   Box box = shardc::ownedBox(info.exchange, rank);
   for (size_t i = 0; i < box.size(); ++i) {
@@ -59,21 +53,8 @@ static RowShape shapeOf(const Site &info, size_t numRowDims, int64_t rank) {
   return shape;
 }
 
-namespace {
-/// A gather or scatter about to be carried out.
-struct RowCall {
-  const SitePlan *sitePlan = nullptr;
-  const RowPlan *plan = nullptr;
-  const Site *info = nullptr;
-  size_t rowDims = 0; ///< addressed dims
-  RowShape mine;
-  int64_t bytes = 0; ///< of one row
-};
-} // namespace
-
-/// Fills `call`; false after failing the step if it cannot be carried out.
-static bool prepare(shardrt_context &ctx, int64_t site, int64_t handle,
-                    SiteKind kind, RowCall &call) {
+bool shardrt::prepareRowCall(shardrt_context &ctx, int64_t site, int64_t handle,
+                             SiteKind kind, RowCall &call) {
   if (ctx.comm->status() || !(call.sitePlan = findPlan(ctx, site, kind)) ||
       !(call.plan = findRowPlan(ctx, site, handle)))
     return false;
@@ -119,7 +100,7 @@ static void copyRows(std::span<const RowPlan::Pair> pairs, const std::byte *src,
 int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
                         const void *src, void *dst) {
   RowCall call;
-  if (!prepare(ctx, site, handle, SiteKind::GatherRows, call))
+  if (!prepareRowCall(ctx, site, handle, SiteKind::GatherRows, call))
     return ctx.comm->status();
   const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
   if (!checkBuffers(ctx, site, src, sitePlan->srcBytes, dst,
@@ -142,7 +123,7 @@ int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
     bool isOwn = ask.peer == ctx.rank;
     if (!isOwn && !ctx.comm->open(ticket, ask.peer, from))
       return ctx.comm->status();
-    int64_t rows = isOwn                ? mine.rows
+    int64_t rows = isOwn               ? mine.rows
                    : ctx.comm->packs() ? ask.numRows
                                        : shapeOf(*info, rowDims, ask.peer).rows;
     for (int64_t o = 0; o < mine.outer && bytes > 0; ++o)
@@ -198,7 +179,7 @@ static RowCombiner rowCombiner(const Site &info, const Combiner &combiner) {
 int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
                          const void *updates, void *dst) {
   RowCall call;
-  if (!prepare(ctx, site, handle, SiteKind::ScatterRows, call))
+  if (!prepareRowCall(ctx, site, handle, SiteKind::ScatterRows, call))
     return ctx.comm->status();
   const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
   if (!checkBuffers(ctx, site, updates, mine.outer * plan->positions * bytes,
@@ -211,10 +192,9 @@ int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
   std::vector<Piece> pieces;
   if (ctx.comm->packs())
     packRows(plan->taken, mine.outer, plan->positions, bytes, boxes, pieces);
-  if (!ctx.comm->post(
-          {site, 0},
-          {updates, mine.outer * plan->positions * bytes, pieces},
-          plan->takers, ticket))
+  if (!ctx.comm->post({site, 0},
+                      {updates, mine.outer * plan->positions * bytes, pieces},
+                      plan->takers, ticket))
     return ctx.comm->status();
   std::vector<const std::byte *> sources;
   for (const RowPlan::Source &source : plan->sources) {

@@ -2,6 +2,8 @@
 #ifndef SHARDRT_CORE_CONTEXT_H
 #define SHARDRT_CORE_CONTEXT_H
 
+#include "Collectives/DeviceKernels.h"
+#include "Collectives/DeviceRows.h"
 #include "Collectives/Plan.h"
 #include "Collectives/RowPlan.h"
 #include "Comm/Comm.h"
@@ -73,6 +75,10 @@ struct shardrt_context {
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
   /// This rank's communicators, where NCCL is the way.
+  std::vector<shardrt::SiteKernels> kernels; ///< by site
+  std::vector<shardrt::DeviceRows> deviceRows; ///< by site; kept as rowPlans
+  /// Whether elements are combined in one order, whatever it costs.
+  bool deterministic = false;
   std::unique_ptr<shardrt::NcclRank> nccl;
   /// Those of all ranks, by rank.
   std::vector<shardrt::Device *> devices;

@@ -106,6 +106,9 @@ bool World::makeContexts() {
       ctx->device->setSchedule(options.kernelSchedule,
                                options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
+      ctx->kernels =
+          findKernels(*program->device, *ctx->device, program->table.sites);
+      ctx->deterministic = options.deterministic;
     }
     ctx->pool = std::make_unique<Pool>(rank, ranks, options.pin);
     if (options.trace)
@@ -125,6 +128,9 @@ World::~World() {
   for (auto &ctx : contexts)
     if (ctx->device)
       ctx->device->finish();
+  for (auto &ctx : contexts)
+    if (ctx->device)
+      releaseRows(*ctx);
 }
 
 /// Whether all devices reach one another; else `why` not.
@@ -283,27 +289,75 @@ void World::runSteps(shardrt_context &ctx, void *const *inputs,
     ctx.nccl->abort();
 }
 
+World::Replay World::howToReplay(const shardrt_context &ctx) const {
+  if (!ctx.device || !options.record)
+    return Replay::Never;
+  if (ctx.numRanks == 1)
+    return Replay::Alone;
+  // What NCCL and the host's transports do waits for others on the host.
+  bool together = ctx.collectives == &directCollectives() &&
+                  static_cast<int64_t>(contexts.size()) == ctx.numRanks;
+  return together ? Replay::Together : Replay::Never;
+}
+
+bool World::beginRecording(shardrt_context &ctx, Replay how) {
+  if (how == Replay::Alone)
+    return ctx.device->beginRecording();
+  // All look at the same numbers, after the barrier of the step before.
+  for (auto &peer : contexts)
+    if (peer->device->looks != 0)
+      return false;
+  bool isFirst = &ctx == contexts[0].get();
+  Device &first = *contexts[0]->device;
+  if (isFirst)
+    recordsTogether = first.joinRecording(first);
+  if (!ctx.comm->barrier() || !recordsTogether)
+    return false;
+  if (!isFirst && !ctx.device->joinRecording(first))
+    failOfDevice(ctx, -1);
+  return true;
+}
+
+bool World::endRecording(shardrt_context &ctx, Replay how) {
+  if (how == Replay::Alone)
+    return true; // with the step
+  if (!ctx.comm->barrier())
+    return false;
+  if (&ctx == contexts[0].get()) {
+    std::vector<Device *> devices;
+    for (auto &peer : contexts)
+      devices.push_back(peer->device.get());
+    if (!ctx.device->endRecording(devices))
+      return failOfDevice(ctx, -1);
+  }
+  return ctx.comm->barrier();
+}
+
 void World::runRepeated(shardrt_context &ctx, void *const *inputs,
                         void *const *outputs) {
   Comm &comm = *ctx.comm;
   int64_t repeat = job.repeat;
+  Replay how = howToReplay(ctx);
+  Device *recorder = how == Replay::Never   ? nullptr
+                     : how == Replay::Alone ? ctx.device.get()
+                                            : contexts[0]->device.get();
+  if (ctx.device)
+    ctx.device->looks = 0;
   for (int64_t step = 0; step < repeat; ++step) {
     if (ctx.deviceMemory)
       ctx.deviceMemory->beginStep(step == 0, step == repeat - 1);
     comm.enterStep();
     int64_t began = ctx.trace ? nowNs() : 0;
     // The first step uploads, the last downloads; those between do the same
-    // work. Ranks that meet others do so on the host: their steps are not
-    // recorded.
-    bool isSteady = ctx.device && ctx.numRanks == 1 && options.record &&
-                    step > 0 && step < repeat - 1;
-    bool isReplay = isSteady && ctx.device->canReplay();
-    bool isRecording = step == 1 && isSteady && ctx.device->beginRecording();
+    // work.
+    bool isSteady = recorder && step > 0 && step < repeat - 1;
+    bool isReplay = isSteady && step > 1 && recorder->canReplay();
+    bool isRecording = isSteady && step == 1 && beginRecording(ctx, how);
     if (isRecording)
       for (shardrt_site_stats &stats : ctx.stats)
         ctx.recordedCounts.push_back(-stats.count);
-    if (!(isReplay ? replayStep(ctx) : runStep(ctx, inputs, outputs)) ||
-        !comm.leaveStep())
+    if (!(isReplay ? replayStep(ctx, how) : runStep(ctx, inputs, outputs)) ||
+        (isRecording && !endRecording(ctx, how)) || !comm.leaveStep())
       return;
     if (ctx.trace)
       ctx.trace->endStep(began, nowNs());
@@ -322,8 +376,10 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
   }
 }
 
-bool World::replayStep(shardrt_context &ctx) {
-  if (ctx.device->replay()) {
+bool World::replayStep(shardrt_context &ctx, Replay how) {
+  // Where several have recorded together the first does the work of all.
+  bool isDone = how == Replay::Together && &ctx != contexts[0].get();
+  if (isDone || ctx.device->replay()) {
     for (size_t site = 0; site < ctx.stats.size(); ++site)
       ctx.stats[site].count += ctx.recordedCounts[site];
     return true;
@@ -554,6 +610,7 @@ int shardrt_world_create(const shardrt_program *program,
     // A replayed step says nothing of what is in it.
     options.record = asked.no_graphs == 0 && asked.trace == 0;
     options.trace = asked.trace != 0;
+    options.deterministic = asked.deterministic != 0;
     options.job = asked.job ? &asked.job->job : nullptr;
     if (asked.wire < SHARDRT_WIRE_AUTO || asked.wire > SHARDRT_WIRE_MPI) {
       writeError(error, errorSize,

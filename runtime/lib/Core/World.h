@@ -35,6 +35,7 @@ public:
     shardrt_host_fn host = nullptr;
     void *hostUser = nullptr;
     bool trace = false;
+    bool deterministic = false;
   };
   World(std::shared_ptr<const Program> program, Options options);
   ~World();
@@ -89,8 +90,16 @@ private:
                    void *const *outputs);
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
-  /// The work of a step that a device has recorded, once more.
-  bool replayStep(shardrt_context &ctx);
+  /// Who records what a rank's device does in a step: nobody, the device, or all
+  /// devices of this process together.
+  enum class Replay { Never, Alone, Together };
+  Replay howToReplay(const shardrt_context &ctx) const;
+  /// From here on work is recorded; false if not, or after failing the step.
+  bool beginRecording(shardrt_context &ctx, Replay how);
+  /// Does what was recorded; false after failing the step.
+  bool endRecording(shardrt_context &ctx, Replay how);
+  /// The work of a step that was recorded, once more.
+  bool replayStep(shardrt_context &ctx, Replay how);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
   void waitForRanks(std::unique_lock<std::mutex> &lock);
   int reportFailure();
@@ -100,6 +109,7 @@ private:
   std::string name; ///< of this world in its job
   nccl::UniqueId ncclId;
   int64_t ncclIds = 0; ///< made so far
+  bool recordsTogether = false; ///< the first device has begun to record
 
   mutable std::mutex mutex; ///< guards what follows, except inside a run
   std::condition_variable wake, done;

@@ -99,6 +99,19 @@ void DeviceMemory::releaseAll() {
 // Arguments, results, constants
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// What goes between the host and the device is no look at the program's data.
+class Unnoticed {
+public:
+  explicit Unnoticed(Device &device) : device(device), looks(device.looks) {}
+  ~Unnoticed() { device.looks = looks; }
+
+private:
+  Device &device;
+  int64_t looks;
+};
+} // namespace
+
 void DeviceMemory::beginStep(bool first, bool last) {
   isFirst = first;
   isLast = last;
@@ -125,6 +138,7 @@ void *DeviceMemory::stage(void *host, int64_t bytes, bool isOutput) {
 
 void *DeviceMemory::stageInput(const void *host, int64_t bytes) {
   void *memory = stage(const_cast<void *>(host), bytes, /*isOutput=*/false);
+  Unnoticed unnoticed(device);
   if (memory && isFirst && bytes > 0 && !device.upload(memory, host, bytes))
     return nullptr;
   return memory;
@@ -135,6 +149,7 @@ void *DeviceMemory::stageOutput(void *host, int64_t bytes) {
 }
 
 bool DeviceMemory::downloadResults() {
+  Unnoticed unnoticed(device);
   if (!isLast)
     return device.endStep();
   for (size_t i = 0; i < nextPlace; ++i)
@@ -149,6 +164,7 @@ void *DeviceMemory::constant(const void *host, int64_t bytes) {
   if (memory)
     return memory;
   memory = get(bytes);
+  Unnoticed unnoticed(device);
   if (memory && bytes > 0 && !device.upload(memory, host, bytes)) {
     device.release(memory);
     memory = nullptr;

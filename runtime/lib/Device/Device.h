@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,10 +116,17 @@ public:
   /// From here on work is recorded, until the step ends, or somebody waits for it:
   /// then it is done, and nothing is kept. False where that is not possible.
   virtual bool beginRecording() { return false; }
-  /// Waits until all work of a step is done.
+  /// The same, as a part of what `first` has begun to record.
+  virtual bool joinRecording(Device &) { return false; }
+  /// Behind all work of a step of a rank whose device has joined, on its device.
+  static constexpr int stepMark = 30;
+  /// Waits until all work of a step is done. Where several devices record, the
+  /// first one's endRecording() does that.
   virtual bool endStep() { return finish(); }
   /// Whether a whole step is recorded.
   virtual bool canReplay() const { return false; }
+  /// Ends what this device and `others` have recorded; they record no more.
+  virtual bool endRecording(std::span<Device *const>) { return false; }
   /// Does its work again, and waits for it.
   virtual bool replay() { return false; }
   virtual void forgetRecording() {}
@@ -130,6 +138,9 @@ public:
   std::string error;
 
 protected:
+  /// How often the host looked at this device's memory, or wrote to it, but for
+  /// arguments, results and constants.
+  int64_t looks = 0;
   bool fail(int why, std::string text) {
     status = why;
     error = std::move(text);

@@ -13,9 +13,12 @@
 #include "Device/TensorMap.h"
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -27,7 +30,10 @@ class CudaDevice final : public Device {
 public:
   CudaDevice(const Driver &driver, const DeviceCode &code)
       : driver(driver), code(code), functions(code.kernels.size()),
-        absent(code.kernels.size()) {}
+        absent(code.kernels.size()) {
+    for (std::atomic<int64_t> &number : setIn)
+      number = -1;
+  }
   ~CudaDevice() override;
 
   /// Opens device number `ordinal` and loads the image.
@@ -59,7 +65,9 @@ public:
   bool fill(const BoxCopy &box, void *dst, const void *element,
             int64_t elementBytes) override;
   bool beginRecording() override;
+  bool joinRecording(Device &first) override;
   bool endStep() override;
+  bool endRecording(std::span<Device *const> others) override;
   bool canReplay() const override { return recorded; }
   bool replay() override;
   void forgetRecording() override;
@@ -74,7 +82,12 @@ private:
   bool check(Result result, const std::string &what);
   bool load();
   /// Does what was recorded so far, and hands it out.
-  bool endRecording(GraphExecHandle &graph);
+  bool closeRecording(GraphExecHandle &graph);
+  /// One at a time hands work to what several devices record.
+  std::unique_lock<std::recursive_mutex> hold() {
+    return recording ? std::unique_lock(recording->mutex)
+                     : std::unique_lock<std::recursive_mutex>();
+  }
   /// Where somebody waits: what is recorded is done now, and not kept.
   bool flush();
   std::string lastKernel() const {
@@ -91,8 +104,20 @@ private:
   StreamHandle beside = nullptr; ///< the second, and this the first
   bool isAside = false;
   bool isRecording = false;
+  /// What several devices record together.
+  struct Recording {
+    std::recursive_mutex mutex;
+    int64_t number;
+  };
+  std::shared_ptr<Recording> recording; ///< NULL where this one is alone
+  bool isFirstOfRecording = false;
   GraphExecHandle recorded = nullptr;
+  std::vector<void *> released; ///< while it was recorded
   std::array<EventHandle, numMarks> marks = {};
+  /// In which recording of several devices each mark was set last: 0 none, -1
+  /// not set yet. Devices wait for marks of their own recording alone: all work
+  /// of the steps before is done.
+  std::array<std::atomic<int64_t>, numMarks> setIn;
   std::vector<FunctionHandle> functions;
   std::vector<bool> absent; ///< kernels that the image does not have
   int multiprocessors = 1;
@@ -249,6 +274,10 @@ void *CudaDevice::allocate(int64_t bytes) {
 }
 
 void CudaDevice::release(void *memory) {
+  if (memory && recording) {
+    released.push_back(memory);
+    return;
+  }
   if (!memory || !enter() || !flush())
     return;
   // Work under way may still use it.
@@ -258,6 +287,7 @@ void CudaDevice::release(void *memory) {
 }
 
 bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
+  ++looks;
   // The host's memory may go away when this returns.
   return enter() && flush() &&
          check(driver.memcpyHtoDAsync(toDevice(to), host,
@@ -267,6 +297,7 @@ bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
 }
 
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
+  ++looks;
   return enter() && flush() &&
          check(driver.memcpyDtoHAsync(host, toDevice(from),
                                       static_cast<size_t>(bytes), work),
@@ -302,7 +333,37 @@ bool CudaDevice::beginRecording() {
   return isRecording;
 }
 
-bool CudaDevice::endRecording(GraphExecHandle &graph) {
+bool CudaDevice::joinRecording(Device &peer) {
+  auto &first = static_cast<CudaDevice &>(peer);
+  if (&first == this) {
+    static std::atomic<int64_t> numbers = 0;
+    if (!beginRecording())
+      return false;
+    recording = std::make_shared<Recording>();
+    recording->number = ++numbers;
+    // The others' streams wait for it, and are recorded from there on.
+    return isFirstOfRecording = true, mark(stepMark);
+  }
+  forgetRecording();
+  recording = first.recording;
+  isRecording = recording && waitFor(first, stepMark);
+  return isRecording;
+}
+
+bool CudaDevice::endRecording(std::span<Device *const> others) {
+  bool done = true;
+  for (Device *other : others)
+    done = done && (other == this || waitFor(*other, stepMark));
+  for (Device *other : others) {
+    auto &device = static_cast<CudaDevice &>(*other);
+    device.isRecording = device.isFirstOfRecording = false;
+    device.recording = nullptr;
+  }
+  isRecording = true;
+  return done && closeRecording(recorded) && finish();
+}
+
+bool CudaDevice::closeRecording(GraphExecHandle &graph) {
   isRecording = false;
   GraphHandle captured = nullptr;
   if (!check(driver.streamEndCapture(work, &captured), "recording a step"))
@@ -315,10 +376,17 @@ bool CudaDevice::endRecording(GraphExecHandle &graph) {
 }
 
 bool CudaDevice::flush() {
+  // In the middle of what several devices record nobody can wait. World lets
+  // no step be recorded that looked at its data before.
+  if (recording)
+    return fail(SHARDRT_REFUSED,
+                "CUDA device '" + name +
+                    "': a step looks at its data that did not in the run "
+                    "before; run it with no_graphs");
   if (!isRecording)
     return true;
   GraphExecHandle graph = nullptr;
-  bool done = endRecording(graph);
+  bool done = closeRecording(graph);
   // The driver keeps what is under way.
   if (graph)
     driver.graphExecDestroy(graph);
@@ -326,7 +394,9 @@ bool CudaDevice::flush() {
 }
 
 bool CudaDevice::endStep() {
-  if (isRecording && (!enter() || !endRecording(recorded)))
+  if (recording)
+    return mark(stepMark);
+  if (isRecording && (!enter() || !closeRecording(recorded)))
     return false;
   return finish();
 }
@@ -338,16 +408,20 @@ bool CudaDevice::replay() {
 }
 
 void CudaDevice::forgetRecording() {
-  if (isRecording && enter()) {
+  bool begun = isRecording && (!recording || isFirstOfRecording);
+  isRecording = isFirstOfRecording = false;
+  recording = nullptr;
+  if (begun && enter()) {
     // A step that failed: nothing of it is done.
     GraphHandle captured = nullptr;
     if (driver.streamEndCapture(work, &captured) == success && captured)
       driver.graphDestroy(captured);
   }
-  isRecording = false;
   if (recorded && enter())
     driver.graphExecDestroy(recorded);
   recorded = nullptr;
+  for (void *memory : std::exchange(released, {}))
+    release(memory);
 }
 
 //===----------------------------------------------------------------------===//
@@ -372,11 +446,14 @@ bool CudaDevice::reach(Device &peer) {
 }
 
 bool CudaDevice::mark(int number) {
+  auto held = hold();
+  setIn[number] = recording ? recording->number : 0;
   return enter() &&
          check(driver.eventRecord(marks[number], work), "marking its work");
 }
 
 bool CudaDevice::aside(int after) {
+  auto held = hold();
   if (!enter() || !check(driver.streamWaitEvent(beside, marks[after], 0),
                          "beginning beside its work"))
     return false;
@@ -394,6 +471,10 @@ bool CudaDevice::back(int done) {
 }
 
 bool CudaDevice::waitFor(Device &peer, int number) {
+  auto held = hold();
+  if (static_cast<CudaDevice &>(peer).setIn[number] !=
+      (recording ? recording->number : 0))
+    return true;
   return enter() &&
          check(driver.streamWaitEvent(
                    work, static_cast<CudaDevice &>(peer).marks[number], 0),
@@ -410,6 +491,7 @@ template <typename Body> static void forEachPlane(BoxCopy box, Body body) {
 bool CudaDevice::copy(const BoxCopy &box, const void *src, void *dst) {
   if (box.bytes() == 0)
     return true;
+  auto held = hold();
   if (!enter())
     return false;
   bool done = true;
@@ -440,6 +522,7 @@ bool CudaDevice::fill(const BoxCopy &box, void *dst, const void *element,
                       int64_t elementBytes) {
   if (box.bytes() == 0)
     return true;
+  auto held = hold();
   if (!enter())
     return false;
   DevicePtr base = toDevice(dst);
@@ -542,6 +625,7 @@ bool CudaDevice::encodeMaps(int64_t kernel, std::vector<int64_t> &arguments) {
 
 bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                         const int64_t *arguments, int64_t count) {
+  auto held = hold();
   if (!enter())
     return false;
   for (int i = 0; i < 3; ++i)

@@ -69,6 +69,16 @@ bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
   return true;
 }
 
+bool EmulatedDevice::reach(Device &other) {
+  const Allocations *theirs =
+      &static_cast<EmulatedDevice &>(other).allocations;
+  auto &peers = allocations.peers;
+  if (theirs != &allocations &&
+      std::find(peers.begin(), peers.end(), theirs) == peers.end())
+    peers.push_back(theirs);
+  return true;
+}
+
 bool EmulatedDevice::owns(const void *memory, int64_t bytes) {
   return bytes <= 0 || contains(memory, bytes, "communicates");
 }

@@ -28,7 +28,7 @@ public:
   // Work is done when its call returns, so that marks are always reached.
   bool enter() override { return true; }
   void *stream() override { return nullptr; }
-  bool reach(Device &) override { return true; }
+  bool reach(Device &other) override;
   bool isSameAs(const Device &) const override { return false; }
   bool owns(const void *memory, int64_t bytes) override;
   bool mark(int) override { return true; }

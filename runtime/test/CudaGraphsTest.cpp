@@ -1,0 +1,209 @@
+//===- CudaGraphsTest.cpp - Steps of several ranks, recorded together -----===//
+
+#include "TestWorld.h"
+#include <dlfcn.h>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+namespace {
+int fakeNumber(const char *name) {
+  void *library = dlopen(SHARDRT_TEST_FAKE_CUDA, RTLD_NOW);
+  int value = reinterpret_cast<int (*)()>(dlsym(library, name))();
+  dlclose(library);
+  return value;
+}
+
+/// arguments: destination, number of elements, value of the first, counter of
+/// steps, which goes up.
+void writeKernel(unsigned, unsigned, const int64_t *arguments) {
+  auto *to = reinterpret_cast<int32_t *>(arguments[0]);
+  int32_t step = ++*reinterpret_cast<int32_t *>(arguments[3]);
+  for (int64_t i = 0; i < arguments[1]; ++i)
+    to[i] = static_cast<int32_t>(100 * step + arguments[2] + i);
+}
+
+/// arguments: source, number of elements, value of the first and how much more
+/// the next, how much more a step, counter of steps, counter of those that
+/// differ.
+void compareKernel(unsigned, unsigned, const int64_t *arguments) {
+  auto *from = reinterpret_cast<const int32_t *>(arguments[0]);
+  int32_t step = *reinterpret_cast<int32_t *>(arguments[5]);
+  for (int64_t i = 0; i < arguments[1]; ++i)
+    *reinterpret_cast<int32_t *>(arguments[6]) +=
+        from[i] != arguments[2] + arguments[3] * i + arguments[4] * step;
+}
+
+struct Outcome {
+  int status = 0;
+  int launches = 0, downloads = 0;
+  int64_t exchanges = 0, sums = 0;
+  int32_t steps[3] = {}, wrong[3] = {};
+  std::string error;
+};
+
+/// Each rank writes its block, gets its neighbours', and the sum of all.
+struct Program {
+  bool reads = false;   ///< rank 1 looks at its data in each step
+  int64_t failsIn = -1; ///< rank 1 does, in this step
+  bool inPlace = false; ///< the sum
+  int64_t elements = 4; ///< of a block
+  bool splits = false;  ///< the exchange, with work in between
+
+  Outcome run(int64_t steps, TestWorld &world) {
+    Outcome outcome;
+    int64_t step[3] = {};
+    int before = fakeNumber("fake_cuda_launches"),
+        downloads = fakeNumber("fake_cuda_downloads");
+    outcome.status = world.run(
+        [&](shardrt_context *ctx) -> int {
+          int64_t rank = shardrt_rank(ctx), n = elements;
+          int64_t first = rank == 0 ? 0 : n * (rank - 1);
+          int64_t size = rank == 1 ? 3 * n : 2 * n;
+          // Fresh memory is -1. Buffers of results stay from step to step.
+          void *counter = shardrt_stage_output(ctx, &outcome.steps[rank], 4);
+          void *wrong = shardrt_stage_output(ctx, &outcome.wrong[rank], 4);
+          void *block = shardrt_alloc(ctx, 4 * n);
+          void *grown = shardrt_alloc(ctx, 4 * size);
+          void *sum = inPlace ? block : shardrt_alloc(ctx, 4 * n);
+          auto number = [](void *p) { return reinterpret_cast<int64_t>(p); };
+          auto launch = [&](int64_t kernel, std::vector<int64_t> arguments) {
+            return shardrt_launch(ctx, kernel, 1, 1, 1, arguments.data(),
+                                  static_cast<int64_t>(arguments.size()));
+          };
+          int s = launch(0, {number(block), n, n * rank, number(counter)});
+          if (!s && splits) {
+            int64_t token = shardrt_exchange_start(ctx, 0, block);
+            s = launch(1, {number(block), n, n * rank, 1, 100, number(counter),
+                           number(wrong)});
+            if (!s)
+              s = shardrt_exchange_wait(ctx, token, grown, nullptr);
+          } else if (!s) {
+            s = shardrt_exchange(ctx, 0, block, grown, nullptr);
+          }
+          if (!s)
+            s = launch(1, {number(grown), size, first, 1, 100, number(counter),
+                           number(wrong)});
+          if (!s)
+            s = shardrt_all_reduce(ctx, 1, block, sum, n);
+          if (!s)
+            s = launch(1, {number(sum), n, n * 3, 3, 300, number(counter),
+                           number(wrong)});
+          int32_t value;
+          if (!s && reads && rank == 1)
+            s = shardrt_read(ctx, counter, &value, 4);
+          if (!s && step[rank]++ == failsIn && rank == 1)
+            s = shardrt_fail(ctx, SHARDRT_REFUSED, "as planned");
+          return shardrt_stage_results(ctx, s);
+        },
+        steps);
+    outcome.error = world.error();
+    outcome.launches = fakeNumber("fake_cuda_launches") - before;
+    outcome.downloads = fakeNumber("fake_cuda_downloads") - downloads;
+    outcome.exchanges = world.stats(0).count;
+    outcome.sums = world.stats(1).count;
+    return outcome;
+  }
+
+  std::unique_ptr<TestWorld> make() {
+    auto code = deviceFor(Way::CudaDirect);
+    // Those of communication, and two of the program before them.
+    static std::vector<fake_kernel> image;
+    image = {{"write", writeKernel}, {"compare", compareKernel}};
+    for (auto *kernel = static_cast<const fake_kernel *>(code->image);
+         kernel->name; ++kernel)
+      image.push_back(*kernel);
+    image.push_back({nullptr, nullptr});
+    code->image = image.data();
+    code->kernels.insert(code->kernels.begin(),
+                         {{1, "write", ""}, {1, "compare", ""}});
+    int64_t n = elements;
+    Intervals owned = cut({n, n, n});
+    Site halo =
+        exchangeSite("halo_exchange", {3 * n},
+                     {{0, {0}, owned, {{0, 2 * n}, {0, 3 * n}, {n, 3 * n}}}},
+                     ElementType::I32);
+    return std::make_unique<TestWorld>(
+        makeTable({3},
+                  {halo, allReduceSite(ElementType::I32, Reduction::Sum, {0})}),
+        0, 60'000, 0, false, Way::CudaDirect, std::move(code));
+  }
+};
+
+TEST(CudaGraphsOfRanks, ASteadyStepIsReplayedForAll) {
+  // Small and large sums go different ways.
+  for (int64_t elements : {4, 3000})
+    for (bool splits : {false, true})
+      for (bool inPlace : {false, true}) {
+        Program program;
+        program.elements = elements;
+        program.splits = splits;
+        program.inPlace = inPlace;
+        auto world = program.make();
+        Outcome outcome = program.run(12, *world);
+        EXPECT_EQ(outcome.status, SHARDRT_OK) << outcome.error;
+        for (int rank = 0; rank < 3; ++rank) {
+          EXPECT_EQ(outcome.steps[rank], 11);
+          EXPECT_EQ(outcome.wrong[rank], -1);
+        }
+        EXPECT_EQ(outcome.exchanges, 3 * 12);
+        EXPECT_EQ(outcome.sums, 3 * 12);
+        // The first, the recorded one, and the last, of three ranks; a sum is a
+        // kernel as well.
+        EXPECT_EQ(outcome.launches, 3 * 3 * (splits ? 5 : 4));
+        // Results alone.
+        EXPECT_EQ(outcome.downloads, 6);
+        EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+        // The next run begins anew.
+        outcome = program.run(5, *world);
+        EXPECT_EQ(outcome.status, SHARDRT_OK) << outcome.error;
+        EXPECT_EQ(outcome.steps[2], 16);
+        EXPECT_EQ(outcome.wrong[2], -1);
+      }
+}
+
+TEST(CudaGraphsOfRanks, ItIsTheMarksThatOrderIt) {
+  Setting forget("FAKE_CUDA_FORGET", "1");
+  Program program;
+  auto world = program.make();
+  Outcome outcome = program.run(12, *world);
+  EXPECT_EQ(outcome.status, SHARDRT_OK) << outcome.error;
+  EXPECT_GT(outcome.wrong[0] + outcome.wrong[1] + outcome.wrong[2], -3);
+}
+
+TEST(CudaGraphsOfRanks, NoneIsWhereOneRankLooksAtItsData) {
+  Program program;
+  program.reads = true;
+  auto world = program.make();
+  Outcome outcome = program.run(7, *world);
+  EXPECT_EQ(outcome.status, SHARDRT_OK) << outcome.error;
+  EXPECT_EQ(outcome.launches, 7 * 3 * 4);
+  EXPECT_EQ(outcome.wrong[0], -1);
+}
+
+TEST(CudaGraphsOfRanks, NorWithADriverThatRecordsNothing) {
+  Setting none("FAKE_CUDA_GRAPHS", "0");
+  Program program;
+  auto world = program.make();
+  Outcome outcome = program.run(7, *world);
+  EXPECT_EQ(outcome.status, SHARDRT_OK) << outcome.error;
+  EXPECT_EQ(outcome.launches, 7 * 3 * 4);
+  EXPECT_EQ(outcome.wrong[1], -1);
+}
+
+TEST(CudaGraphsOfRanks, AStepThatFailsLeavesNothing) {
+  for (int64_t step : {0, 1, 4}) {
+    Program program;
+    program.failsIn = step;
+    auto world = program.make();
+    Outcome outcome = program.run(6, *world);
+    // A replayed step does not run the program.
+    EXPECT_EQ(outcome.status, step == 4 ? SHARDRT_OK : SHARDRT_REFUSED);
+    if (step < 2)
+      EXPECT_EQ(outcome.error, "rank 1: as planned");
+    EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+    program.failsIn = -1;
+    EXPECT_EQ(program.run(6, *world).status, SHARDRT_OK) << world->error();
+  }
+}
+} // namespace
