@@ -11,19 +11,46 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// `buffer` itself if it is dense, else a dense copy.
-static Value dense(RewriterBase &rewriter, Location loc, Value buffer) {
+/// A dense buffer of the sizes of `buffer`, with nothing in it.
+static Value denseLike(RewriterBase &rewriter, Location loc, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  if (isDenseBuffer(type))
-    return buffer;
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (type.isDynamicDim(i))
       sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, i));
-  Value copy = memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+  return memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+}
+
+/// `buffer` itself if it is dense, else a dense copy.
+static Value dense(RewriterBase &rewriter, Location loc, Value buffer) {
+  if (isDenseBuffer(cast<MemRefType>(buffer.getType())))
+    return buffer;
+  Value copy = denseLike(rewriter, loc, buffer);
   memref::CopyOp::create(rewriter, loc, buffer, copy);
   return copy;
 }
+
+namespace {
+/// Dense buffers that an op writes to in place of those that it was given, which
+/// get what it wrote: whoever reads its results reads them.
+class DenseDestinations {
+public:
+  Value replace(RewriterBase &rewriter, Location loc, Value buffer, bool isRead) {
+    if (isDenseBuffer(cast<MemRefType>(buffer.getType())))
+      return buffer;
+    Value copy = isRead ? dense(rewriter, loc, buffer) : denseLike(rewriter, loc, buffer);
+    copies.emplace_back(copy, buffer);
+    return copy;
+  }
+  void writeBack(RewriterBase &rewriter, Location loc) {
+    for (auto [copy, buffer] : copies)
+      memref::CopyOp::create(rewriter, loc, copy, buffer);
+  }
+
+private:
+  SmallVector<std::pair<Value, Value>> copies;
+};
+} // namespace
 
 namespace {
 
@@ -40,20 +67,32 @@ struct RunSiteModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
     auto site = cast<RunSiteOp>(op);
-    SmallVector<Value> inputs, inits;
-    for (auto [from, to] : {std::pair(site.getInputs(), &inputs), std::pair(site.getInits(), &inits)})
-      for (Value value : from) {
-        if (isa<TensorType>(value.getType())) {
-          FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-          if (failed(buffer))
-            return failure();
-          value = dense(rewriter, op->getLoc(), *buffer);
-        }
-        to->push_back(value);
-      }
+    SmallVector<Value> inputs, inits, results;
+    DenseDestinations destinations;
+    auto bufferOf = [&](Value value) -> FailureOr<Value> {
+      if (!isa<TensorType>(value.getType()))
+        return value;
+      return bufferization::getBuffer(rewriter, value, options, state);
+    };
+    for (Value value : site.getInputs()) {
+      FailureOr<Value> buffer = bufferOf(value);
+      if (failed(buffer))
+        return failure();
+      inputs.push_back(isa<TensorType>(value.getType()) ? dense(rewriter, op->getLoc(), *buffer) : *buffer);
+    }
+    for (Value value : site.getInits()) {
+      FailureOr<Value> buffer = bufferOf(value);
+      if (failed(buffer))
+        return failure();
+      results.push_back(*buffer);
+      inits.push_back(isa<TensorType>(value.getType())
+                          ? destinations.replace(rewriter, op->getLoc(), *buffer, site.getAccumulates())
+                          : *buffer);
+    }
     auto onBuffers = RunSiteOp::create(rewriter, op->getLoc(), TypeRange(), site.getSiteAttr(), site.getToken(), inputs, inits);
     onBuffers.setAccumulates(site.getAccumulates());
-    bufferization::replaceOpWithBufferizedValues(rewriter, op, ArrayRef(inits).take_front(op->getNumResults()));
+    destinations.writeBack(rewriter, op->getLoc());
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, ArrayRef(results).take_front(op->getNumResults()));
     return success();
   }
 };
@@ -67,17 +106,25 @@ struct RunHostModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
     auto call = cast<RunHostOp>(op);
-    SmallVector<Value> inputs, inits;
-    for (auto [from, to] : {std::pair(call.getInputs(), &inputs), std::pair(call.getInits(), &inits)})
-      for (Value value : from) {
-        FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-        if (failed(buffer))
-          return failure();
-        to->push_back(dense(rewriter, op->getLoc(), *buffer));
-      }
+    SmallVector<Value> inputs, inits, results;
+    DenseDestinations destinations;
+    for (Value value : call.getInputs()) {
+      FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      inputs.push_back(dense(rewriter, op->getLoc(), *buffer));
+    }
+    for (Value value : call.getInits()) {
+      FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      results.push_back(*buffer);
+      inits.push_back(destinations.replace(rewriter, op->getLoc(), *buffer, /*isRead=*/false));
+    }
     RunHostOp::create(rewriter, op->getLoc(), TypeRange(), call.getIndexAttr(), inputs, inits, call.getHasEffectAttr(),
                       call.getOrderedAttr(), call.getTypesAttr(), call.getAxesAttr(), call.getMeshAttr());
-    bufferization::replaceOpWithBufferizedValues(rewriter, op, inits);
+    destinations.writeBack(rewriter, op->getLoc());
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
     return success();
   }
 };

@@ -75,3 +75,22 @@ func.func @built_by_a_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// A sum that becomes columns of a larger tensor has a buffer of its own until then.
+// CHECK-LABEL: func.func @becomes_columns(
+//       CHECK:   %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4x4xf32>
+//       CHECK:   linalg.fill {{.*}} outs(%[[OWN]]
+//       CHECK:   scf.for
+func.func @becomes_columns(%x: tensor<4x4xf32>, %both: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<4x4xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %1) -> tensor<4x4xf32> {
+    %3 = linalg.add ins(%x, %sum : tensor<4x4xf32>, tensor<4x4xf32>) outs(%sum : tensor<4x4xf32>) -> tensor<4x4xf32>
+    scf.yield %3 : tensor<4x4xf32>
+  }
+  %4 = tensor.insert_slice %2 into %both[0, 4] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}

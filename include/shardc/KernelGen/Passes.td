@@ -101,9 +101,9 @@ def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::Fu
   let summary = "Turn copies of buffers and named linalg ops into linalg.generic.";
   let description = [{
     Before: `memref.copy` and named linalg ops on memrefs. After: `linalg.generic`. A copy of a
-    buffer onto itself is dropped.
+    buffer onto itself is dropped. Allocations of strided types become views of dense ones that are long enough.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
 }
 
 def ExpandUnknownShapesPass : Pass<"spmd-expand-unknown-shapes"> {

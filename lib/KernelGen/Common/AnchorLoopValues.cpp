@@ -83,10 +83,10 @@ static bool isStoredByLoop(Value value) {
   return isa<bufferization::MaterializeInDestinationOp>(result.getOwner());
 }
 
-/// Where a loop builds `value` element by element in an empty tensor, gives it
-/// a buffer of its own: empty-tensor elimination would let it begin in the
-/// tensor that it is stored to, and bufferization refuses that before it has
-/// found out that the loop works in place.
+/// Where a loop builds `value` in an empty tensor, op by op in its place, gives
+/// it a buffer of its own: empty-tensor elimination would let it begin in the
+/// tensor that it is stored to or inserted into, and bufferization refuses that
+/// before it has found out that the loop works in place.
 static void keepApart(Value value) {
   Operation *loop = value.getDefiningOp();
   if (!isa_and_nonnull<scf::ForOp, scf::WhileOp>(loop) || isStoredByLoop(value))
@@ -158,6 +158,18 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
   }
 }
 
+/// True if `value` is inserted into a larger tensor, in this shape or another.
+static bool isInserted(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return insert.getSource() == use.get();
+    return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(
+               user) &&
+           isInserted(user->getResult(0));
+  });
+}
+
 namespace {
 struct AnchorLoopValuesPass final
     : shardc::impl::AnchorLoopValuesPassBase<AnchorLoopValuesPass> {
@@ -173,6 +185,11 @@ struct AnchorLoopValuesPass final
         keepInBuffers(loop.getYieldOp()->getOpOperands(),
                       loop.getAfterArguments());
       }
+    });
+    getOperation().walk([](LoopLikeOpInterface loop) {
+      for (Value result : loop->getResults())
+        if (isInserted(result))
+          keepApart(result);
     });
   }
 };
