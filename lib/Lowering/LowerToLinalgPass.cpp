@@ -1,5 +1,6 @@
 //===- LowerToLinalgPass.cpp - --spmd-lower-to-linalg ---------------------===//
 #include "StableHLOToLinalg.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/Passes.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -35,6 +36,12 @@ struct LowerToLinalgPass final
     lowering::addDecompositions(table);
     lowering::addEigenvalues(table);
     lowering::addPairs(table);
+    if (libraries == "auto" || libraries == "library") {
+      lowering::addLibraries(table, libraries == "library");
+    } else if (libraries != "generated") {
+      getOperation().emitError() << "libraries are \"" << libraries << "\", expected \"generated\", \"auto\" or \"library\"";
+      return signalPassFailure();
+    }
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
       lowerer.transformBlock = transformBlock;

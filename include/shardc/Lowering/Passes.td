@@ -37,11 +37,13 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
            "Bytes that the stages of a Fourier transform may hold at a time; 0: of all lines.">,
     Option<"manyThreads", "many-threads", "bool", "false",
            "For kernels of many threads: sorts, scans and transforms become spmd.lines, and what pooling "
-           "scatters is gathered.">
+           "scatters is gathered.">,
+    Option<"libraries", "libraries", "std::string", "\"generated\"",
+           "Who does Fourier transforms: generated, auto or library (docs/Rationale/GPU.md).">
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::complex::ComplexDialect", "mlir::func::FuncDialect",
                            "mlir::linalg::LinalgDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
-                           "mlir::tensor::TensorDialect"];
+                           "::shardc::spmd::SpmdDialect", "mlir::tensor::TensorDialect"];
 }
 
 #endif // SHARDC_LOWERING_PASSES_TD

@@ -51,9 +51,9 @@ private:
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, index(y));
   }
   std::pair<Values, Values> meetWarp(Values own);
-  std::pair<Values, Values> meetBlock(ArrayRef<Value> own, Value slot,
-                                      Value which, int64_t count,
-                                      Value firstSlot, Value step);
+  std::pair<Values, Values> meetBlock(ArrayRef<Value> own, Value tells,
+                                      Value slot, Value which, int64_t count,
+                                      Value firstSlot, int64_t step);
   std::pair<Values, Values> meet(Values own);
   void launch(bool finds);
 
@@ -105,16 +105,24 @@ std::pair<Values, Values> LineScanner::meetWarp(Values own) {
           shuffled(own, kWarp - 1, gpu::ShuffleMode::IDX)};
 }
 
-/// The same of those, `count` of them, who have put what is theirs into shared
-/// memory; `slot` is one's own, `which` its number.
+/// The same of those, `count` of them, who put what is theirs into shared
+/// memory, from `firstSlot` on in steps of `step`: into `slot`, if one `tells`.
+/// `which` is one's number.
 std::pair<Values, Values>
-LineScanner::meetBlock(ArrayRef<Value> own, Value slot, Value which,
-                       int64_t count, Value firstSlot, Value step) {
-  for (auto [value, area] : llvm::zip_equal(own, areas))
-    store(value, area, slot);
+LineScanner::meetBlock(ArrayRef<Value> own, Value tells, Value slot,
+                       Value which, int64_t count, Value firstSlot,
+                       int64_t step) {
+  auto tell = [&] {
+    for (auto [value, area] : llvm::zip_equal(own, areas))
+      store(value, area, slot);
+  };
+  if (tells)
+    when(tells, tell);
+  else
+    tell();
   barrier();
   auto read = [&](int64_t number) {
-    Value at = add(firstSlot, mul(step, number));
+    Value at = add(firstSlot, index(step * number));
     return llvm::map_to_vector(areas,
                                [&](Value area) { return load(area, at); });
   };
@@ -132,15 +140,16 @@ LineScanner::meetBlock(ArrayRef<Value> own, Value slot, Value which,
 /// what the tile comes to.
 std::pair<Values, Values> LineScanner::meet(Values own) {
   if (!along)
-    return meetBlock(own, add(mul(member, lanes), lane), member, members, lane,
-                     index(lanes));
+    return meetBlock(own, /*tells=*/Value(), add(mul(member, lanes), lane),
+                     member, members, lane, lanes);
   auto [inWarp, warpTotal] = meetWarp(own);
   if (members == kWarp)
     return {inWarp, warpTotal};
-  auto [warpsBefore, total] = meetBlock(warpTotal, warp, warp, members / kWarp,
-                                        index(0), index(1));
+  Value isFirst = equals(rem(member, kWarp), 0);
+  auto [warpsBefore, total] =
+      meetBlock(warpTotal, isFirst, warp, warp, members / kWarp, index(0), 1);
   Values before = choose(equals(warp, 0), inWarp, combine(warpsBefore, inWarp));
-  return {choose(equals(rem(member, kWarp), 0), warpsBefore, before), total};
+  return {choose(isFirst, warpsBefore, before), total};
 }
 
 /// A kernel that writes the results; or, if it `finds`, what parts come to.

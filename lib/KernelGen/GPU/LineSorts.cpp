@@ -3,8 +3,10 @@
 // A block sorts a tile of a line, or several short lines, in shared memory: a
 // bitonic network (K. E. Batcher, "Sorting networks and their applications",
 // 1968) in which every exchange puts the lesser element first, so that what
-// lies past a line's end never moves. Elements travel with their positions,
-// which tell equals apart: the sort is stable.
+// lies past a line's end never moves. Elements travel with their positions: of
+// two the one that was first stays first unless the other belongs before it, as
+// in a merge. So the sort is stable, and equals that "belong before" one another
+// come out as the host's merges leave them.
 //
 // Of longer lines the sorted tiles are merged in rounds. A block makes one tile
 // of a round's result: a search along the diagonals at its ends says what it
@@ -171,21 +173,25 @@ Value LineSorter::before(ArrayRef<Value> first, ArrayRef<Value> second) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Puts the lesser one of slots `low` and `high` first, if there are elements
-/// in both: `count` says up to where.
+/// Puts what belongs first of slots `low` and `high` into `low`, if there are
+/// elements in both: `count` says up to where. As in a merge, the one whose
+/// position is lower is first unless the other belongs before it.
 void LineSorter::exchange(const Slots &slots, Value low, Value high,
                           Value count) {
   when(less(high, count), [&] {
     SmallVector<Value> lower = loadKeys(slots, low),
-                       upper = loadKeys(slots, high);
+                       upper = loadKeys(slots, high), earlier, later;
     Value lowerAt = load(slots.positions, low),
           upperAt = load(slots.positions, high);
-    Value wrong = before(upper, lower), right = before(lower, upper);
-    Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
-                                        lowerAt, upperAt);
-    Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
-    Value tie = choose(right, no, later);
-    when(arith::OrIOp::create(b, loc, wrong, tie), [&] {
+    Value inOrder = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                          lowerAt, upperAt);
+    for (auto [l, u] : llvm::zip_equal(lower, upper)) {
+      earlier.push_back(choose(inOrder, l, u));
+      later.push_back(choose(inOrder, u, l));
+    }
+    Value swaps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        before(later, earlier), inOrder);
+    when(swaps, [&] {
       for (auto [keys, l, u] : llvm::zip_equal(slots.keys, lower, upper)) {
         store(u, keys, low);
         store(l, keys, high);
