@@ -5,6 +5,7 @@
 // docs/Rationale/GPU.md sections 3 and 4.
 //
 //===----------------------------------------------------------------------===//
+#include "CallLibraries.h"
 #include "CommunicationKernels.h"
 #include "RuntimeCalls.h"
 #include "SiteTables.h"
@@ -548,6 +549,8 @@ LogicalResult DeviceCalls::run() {
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
 
   stageConstants();
+  if (failed(lowerLibraryCalls(step, context, entries)))
+    return failure();
   SmallVector<memref::LoadOp> loads;
   SmallVector<gpu::LaunchOp> launches;
   step.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -106,17 +106,6 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   return success();
 }
 
-/// `text` as a constant of the program, NUL-terminated.
-static Value textConstant(OpBuilder &builder, Location loc, ModuleOp module, StringRef text) {
-  std::string name = "__shardc_text_" + std::to_string(llvm::range_size(module.getOps<LLVM::GlobalOp>()));
-  std::string value = (text + Twine('\0')).str();
-  OpBuilder atStart(module.getBodyRegion());
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), value.size());
-  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                                       builder.getStringAttr(value));
-  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), global.getSymName());
-}
-
 /// Writes down what shardrt_call_host reads: who calls what, and the buffers.
 static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entries) {
   OpBuilder builder(op);

@@ -68,6 +68,16 @@ Value shardc::pointerTo(OpBuilder &builder, Location loc, Value memref) {
   return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
 }
 
+Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module, StringRef text) {
+  std::string name = "__shardc_text_" + std::to_string(llvm::range_size(module.getOps<LLVM::GlobalOp>()));
+  std::string value = (text + Twine('\0')).str();
+  OpBuilder atStart(module.getBodyRegion());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), value.size());
+  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                                       builder.getStringAttr(value));
+  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), global.getSymName());
+}
+
 Value shardc::memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ArrayRef<Value> sizes,
                        ArrayRef<Value> strides, Value offset) {
   MLIRContext *context = builder.getContext();

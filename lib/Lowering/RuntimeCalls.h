@@ -26,6 +26,9 @@ private:
 /// The address of the first element of `memref`, as a pointer.
 mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
 
+/// `text` as a constant of the program, NUL-terminated.
+mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::ModuleOp module, llvm::StringRef text);
+
 /// A memref of `type` at `pointer`, with `sizes` for its dims: dense, or as its
 /// layout says where `strides` and `offset` are given.
 mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type, mlir::Value pointer,

@@ -85,6 +85,9 @@ void addSolvers(LoweringTable &table);
 void addDecompositions(LoweringTable &table);
 void addEigenvalues(LoweringTable &table);
 void addPairs(LoweringTable &table);
+/// Lets a vendor's library do what it may: where that pays, or with `required`
+/// wherever it can. Behind all of the above.
+void addLibraries(LoweringTable &table, bool required);
 
 /// Walks source IR and emits its meaning. `b` stands where the next op goes
 /// and carries the location of the op being lowered.

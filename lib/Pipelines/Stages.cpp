@@ -86,7 +86,8 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlock, bool manyThreads) {
+static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlock, bool manyThreads,
+                             const std::string &libraries = "generated") {
   pm.addPass(createLowerCommunicationPass());
   // What kernels are called in a trace; sites have their lines by now.
   if (names)
@@ -95,13 +96,14 @@ static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlo
   LowerToLinalgPassOptions linalg;
   linalg.transformBlock = transformBlock;
   linalg.manyThreads = manyThreads;
+  linalg.libraries = libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
 void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm, /*names=*/false, /*transformBlock=*/0, /*manyThreads=*/true);
+  addLowerToLinalg(pm, /*names=*/false, /*transformBlock=*/0, /*manyThreads=*/true, options.kernels);
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   kernels.vectors = false;
@@ -111,6 +113,9 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
   GpuKernelOptions gpu;
   gpu.warpgroups = gpus.contains("sm_90a");
   gpu.tf32 = options.tf32;
+  gpu.libraries = options.kernels == "library" ? LibraryUse::Library
+                  : options.kernels == "auto"  ? LibraryUse::Auto
+                                               : LibraryUse::Generated;
   buildGpuBufferPipeline(pm, kernels, gpu);
   pm.addPass(createCallRuntimePass());
   pm.addPass(createCallDevicePass());
@@ -173,6 +178,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
   Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
   Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
+  Option<std::string> kernels{*this, "kernels", llvm::cl::desc("On GPUs: generated, auto or library."), llvm::cl::init("generated")};
   Option<bool> keepOrder{*this, "keep-order", llvm::cl::desc("Deal out nothing but what annotations say."), llvm::cl::init(false)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
   Option<bool> trace{*this, "trace", llvm::cl::desc("Let kernels say when they begin and end."), llvm::cl::init(false)};
@@ -188,6 +194,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.hostCalls = hostCalls;
     options.noRaise = noRaise;
     options.keepOrder = keepOrder;
+    options.kernels = kernels;
     options.threads = threads;
     options.trace = trace;
     options.explain = explain;

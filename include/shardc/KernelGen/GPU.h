@@ -64,12 +64,12 @@ enum class LibraryUse { Generated, Auto, Library };
 
 /// What kernels are made.
 struct GpuKernelOptions {
-  LibraryUse libraries = LibraryUse::Generated;
   /// Also those that only sm_90a runs.
   bool warpgroups = false;
   /// Products of f32 whose program asks for the default precision may round
   /// their factors to tf32.
   bool tf32 = false;
+  LibraryUse libraries = LibraryUse::Generated;
 };
 
 /// Tensors to buffers and gpu.launch, with the arena planned. In: as

@@ -52,6 +52,8 @@ struct StageOptions {
   std::string gpuArch;
   /// Let emulated kernels look at every access.
   bool checkKernels = false;
+  /// Who does products, convolutions and transforms on GPUs: generated, auto, library.
+  std::string kernels = "generated";
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
   /// Products of f32 of default precision may be of tf32 on GPUs.

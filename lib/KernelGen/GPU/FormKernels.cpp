@@ -5,6 +5,7 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
+#include "Libraries.h"
 #include "Lines.h"
 #include "PairSteps.h"
 #include "Points.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -326,6 +328,7 @@ namespace {
 /// What a block's kernels are made with.
 struct Plan {
   bool warpgroups = false;
+  LibraryUse libraries = LibraryUse::Generated;
   /// Ops that are matrix products, large enough to be kernels as such.
   llvm::DenseMap<Operation *, Product> products;
   /// Ops that these kernels do as well.
@@ -366,9 +369,40 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-static void formKernels(Block &block, bool warpgroups) {
+static void formKernels(Block &block, bool warpgroups, LibraryUse libraries);
+
+/// Lets a library do `op`, planned as a product, and a kernel where it does not.
+/// Returns false where none can.
+static bool launchByLibrary(linalg::GenericOp op, const Plan &plan) {
+  auto found = plan.products.find(op);
+  if (plan.libraries == LibraryUse::Generated || found == plan.products.end())
+    return false;
+  linalg::GenericOp behind = found->second.fusion.behind;
+  if (behind)
+    hoistRankValues(behind);
+  std::optional<LibraryPlan> chosen =
+      callLibrary(op, found->second, plan.libraries);
+  if (!chosen)
+    return false;
+  OpBuilder b(op);
+  auto branch = scf::IfOp::create(b, op.getLoc(), chosen->call.getDone(),
+                                  /*withElseRegion=*/true);
+  // The library has done the product, and that work has no kernel yet.
+  if (behind && !chosen->takesBehind) {
+    b.setInsertionPoint(branch.thenYield());
+    b.clone(*behind);
+    formKernels(*branch.thenBlock(), plan.warpgroups, LibraryUse::Generated);
+  }
+  op->moveBefore(branch.elseYield());
+  launchProduct(op, plan);
+  op.erase();
+  return true;
+}
+
+static void formKernels(Block &block, bool warpgroups, LibraryUse libraries) {
   Plan plan;
   plan.warpgroups = warpgroups;
+  plan.libraries = libraries;
   planProducts(block, plan);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (plan.taken.contains(&op))
@@ -377,6 +411,8 @@ static void formKernels(Block &block, bool warpgroups) {
       hoistRankValues(generic);
       if (isParallel(generic)) {
         flattenIndices(generic);
+        if (launchByLibrary(generic, plan))
+          continue;
         if (!launchProduct(generic, plan) && !launchReductions(generic) &&
             !launchTransposed(generic) && !launchVectors(generic))
           launchPoints(generic);
@@ -394,7 +430,7 @@ static void formKernels(Block &block, bool warpgroups) {
     } else if (!isa<gpu::LaunchOp>(op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          formKernels(inner, warpgroups);
+          formKernels(inner, warpgroups, libraries);
     }
   }
   for (Operation *op : plan.taken)
@@ -409,14 +445,27 @@ struct FormGpuKernelsPass final
     SmallVector<spmd::PairStepOp> steps;
     getOperation().walk([&](spmd::PairStepOp op) { steps.push_back(op); });
     for (spmd::PairStepOp step : steps)
-      if (failed(launchPairStep(step)))
+      if (failed(launchPairStep(step, warpgroups)))
         return signalPassFailure();
     SmallVector<spmd::LinesOp> lines;
     getOperation().walk([&](spmd::LinesOp op) { lines.push_back(op); });
     for (spmd::LinesOp op : lines)
-      launchLines(op);
+      if (failed(launchLines(op)))
+        return signalPassFailure();
+    std::optional<LibraryUse> use =
+        llvm::StringSwitch<std::optional<LibraryUse>>(libraries)
+            .Case("generated", LibraryUse::Generated)
+            .Case("auto", LibraryUse::Auto)
+            .Case("library", LibraryUse::Library)
+            .Default(std::nullopt);
+    if (!use) {
+      getOperation().emitError()
+          << "libraries are \"" << libraries
+          << "\", expected \"generated\", \"auto\" or \"library\"";
+      return signalPassFailure();
+    }
     for (Block &block : getOperation().getBody())
-      formKernels(block, warpgroups);
+      formKernels(block, warpgroups, *use);
   }
 };
 } // namespace

@@ -150,6 +150,13 @@ SHARDRT_EXPORT int shardrt_launch(shardrt_context *ctx, int64_t kernel,
 SHARDRT_EXPORT int shardrt_read(shardrt_context *ctx, const void *device,
                                 void *host, int64_t bytes);
 
+/** Lets a library of the device's vendor do what `words` describe (LibraryCall.h), in
+ * the order of the device's work. The first word is 1 afterwards where it has done it, 0
+ * where it is not there or does not take such operands; the former fails the step with
+ * SHARDRT_UNSUPPORTED where that word was 1. `location` is the op's source line, or "". */
+SHARDRT_EXPORT int shardrt_call_library(shardrt_context *ctx, int64_t *words,
+                                        const char *location);
+
 /** Calls a function of the process that runs the program (shardrt_host_fn), which
  * fills the results. `words`: whether this rank calls (else nothing happens), the function's index, 1 if
  * the call is ordered, the number of operands, of results; then for each buffer its address,

@@ -12,6 +12,7 @@
 #include "Core/Program.h"
 #include "Core/Trace.h"
 #include "Device/Cpu/Memory.h"
+#include "Device/Cuda/LibraryCalls.h"
 #include "Device/Device.h"
 #include "shardrt/shardrt.h"
 #include <array>
@@ -74,11 +75,13 @@ struct shardrt_context {
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
-  /// This rank's communicators, where NCCL is the way.
+  /// What the program asks of vendors' libraries; none until it asks.
+  std::unique_ptr<shardrt::libraries::LibraryCalls> libraries;
   std::vector<shardrt::SiteKernels> kernels; ///< by site
   std::vector<shardrt::DeviceRows> deviceRows; ///< by site; kept as rowPlans
   /// Whether elements are combined in one order, whatever it costs.
   bool deterministic = false;
+  /// This rank's communicators, where NCCL is the way.
   std::unique_ptr<shardrt::NcclRank> nccl;
   /// Those of all ranks, by rank.
   std::vector<shardrt::Device *> devices;

@@ -267,6 +267,19 @@ int shardrt_read(shardrt_context *ctx, const void *device, void *host,
   });
 }
 
+int shardrt_call_library(shardrt_context *ctx, int64_t *words,
+                         const char *location) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    if (int status = ctx->comm->status())
+      return status;
+    if (!ctx->libraries)
+      ctx->libraries = std::make_unique<libraries::LibraryCalls>(*ctx->device);
+    std::string error;
+    int status = ctx->libraries->run(words, location, error);
+    return status == SHARDRT_OK ? status : ctx->fail(status, error);
+  });
+}
+
 void shardrt_share(shardrt_context *ctx, shardrt_part_fn part, const void *env,
                    int64_t parts) {
   ctx->pool->run(part, env, parts);

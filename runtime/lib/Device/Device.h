@@ -72,6 +72,8 @@ public:
   /// Waits until all work is done.
   virtual bool finish() = 0;
 
+  /// Whether its memory and kernels are only made to look like a GPU's.
+  virtual bool isEmulated() const { return false; }
   /// Makes it the device that libraries use in the calling thread.
   virtual bool enter() = 0;
   /// Its stream of work, as libraries take it; NULL where it has none.
@@ -123,10 +125,10 @@ public:
   /// Waits until all work of a step is done. Where several devices record, the
   /// first one's endRecording() does that.
   virtual bool endStep() { return finish(); }
-  /// Whether a whole step is recorded.
-  virtual bool canReplay() const { return false; }
   /// Ends what this device and `others` have recorded; they record no more.
   virtual bool endRecording(std::span<Device *const>) { return false; }
+  /// Whether a whole step is recorded.
+  virtual bool canReplay() const { return false; }
   /// Does its work again, and waits for it.
   virtual bool replay() { return false; }
   virtual void forgetRecording() {}
@@ -136,11 +138,11 @@ public:
 
   int status = SHARDRT_OK;
   std::string error;
-
-protected:
   /// How often the host looked at this device's memory, or wrote to it, but for
   /// arguments, results and constants.
   int64_t looks = 0;
+
+protected:
   bool fail(int why, std::string text) {
     status = why;
     error = std::move(text);

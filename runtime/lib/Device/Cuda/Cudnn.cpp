@@ -70,6 +70,8 @@ public:
 private:
   struct Plan {
     Descriptor plan;
+    /// What it was made of.
+    std::vector<Descriptor> parts;
     int64_t bytes = 0;
     bool offered = false;
   };
@@ -179,6 +181,7 @@ bool Convolutions::choose(const Descriptor &graph, int mode, ElementType type,
         bytes > Workspace::most)
       continue;
     plan.plan = std::move(candidate);
+    plan.parts.push_back(std::move(configs[i]));
     plan.bytes = bytes;
     return plan.offered = true;
   }
@@ -253,6 +256,8 @@ bool Convolutions::prepare(const Call &call, Plan &plan, std::string &why) {
   ElementType type = call.operands[0].type;
   if (!choose(graph, HeuristicsA, type, plan))
     choose(graph, HeuristicsFallback, type, plan);
+  for (Descriptor *each : {&convolution, &x, &w, &y, &op, &graph})
+    plan.parts.push_back(std::move(*each));
   return true;
 }
 

@@ -27,6 +27,7 @@ public:
   bool finish() override { return true; }
   // Work is done when its call returns, so that marks are always reached.
   bool enter() override { return true; }
+  bool isEmulated() const override { return true; }
   void *stream() override { return nullptr; }
   bool reach(Device &other) override;
   bool isSameAs(const Device &) const override { return false; }
