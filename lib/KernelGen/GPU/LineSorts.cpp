@@ -213,6 +213,14 @@ void LineSorter::sortSlots(const Slots &slots, Value thread, int64_t threads,
   auto shiftLeft = [&](Value x, Value by) -> Value {
     return arith::ShLIOp::create(b, loc, x, by);
   };
+  // Where the run begins that `pair` is in, of twice `half` = 1 << shift slots,
+  // and its number there.
+  auto split = [&](Value pair, Value shift, Value half) {
+    Value run = arith::ShRUIOp::create(b, loc, pair, shift);
+    Value start = shiftLeft(run, add(shift, one));
+    Value at = arith::AndIOp::create(b, loc, pair, sub(half, one));
+    return std::pair(start, at);
+  };
   auto pairs = [&](llvm::function_ref<void(Value)> body) {
     forEach(thread, index(span / 2), index(threads), body);
     barrier();
@@ -222,17 +230,18 @@ void LineSorter::sortSlots(const Slots &slots, Value thread, int64_t threads,
     // one meet those of the other from its end ...
     Value half = shiftLeft(one, stage), whole = add(half, half);
     pairs([&](Value pair) {
-      Value start = mul(div(pair, half), whole), at = rem(pair, half);
+      auto [start, at] = split(pair, stage, half);
       Value low = add(start, at),
             high = sub(sub(add(start, whole), one), at);
       exchange(slots, low, high, countOf(low));
     });
     // ... then the halves of halves.
     forEach(zero, stage, one, [&](Value round) {
-      Value distance = shiftLeft(one, sub(sub(stage, round), one));
+      Value shift = sub(sub(stage, round), one);
+      Value distance = shiftLeft(one, shift);
       pairs([&](Value pair) {
-        Value start = mul(div(pair, distance), add(distance, distance));
-        Value low = add(start, rem(pair, distance));
+        auto [start, at] = split(pair, shift, distance);
+        Value low = add(start, at);
         exchange(slots, low, add(low, distance), countOf(low));
       });
     });
@@ -329,7 +338,9 @@ Value LineSorter::search(Value from, Value to,
   auto loop = scf::WhileOp::create(
       b, loc, TypeRange{type, type}, ValueRange{from, to},
       [&](OpBuilder &, Location, ValueRange now) {
-        scf::ConditionOp::create(b, loc, less(now[0], now[1]), now);
+        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           now[0], now[1]);
+        scf::ConditionOp::create(b, loc, more, now);
       },
       [&](OpBuilder &, Location, ValueRange now) {
         Value middle = div(add(now[0], now[1]), 2);

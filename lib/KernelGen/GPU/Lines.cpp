@@ -88,11 +88,17 @@ SmallVector<Value> LineEmitter::body(ValueRange arguments) {
       [&](Value value) { return map.lookupOrDefault(value); });
 }
 
-void gpukernels::launchLines(spmd::LinesOp op) {
+LogicalResult gpukernels::launchLines(spmd::LinesOp op) {
+  auto type = cast<MemRefType>(op.getInputs().front().getType());
+  if (op.getKind() == spmd::LineKind::Fourier) {
+    int64_t most = kMostTransform * 32 / type.getElementTypeBitWidth();
+    if (int64_t n = type.getDimSize(op.getDim()); n > most)
+      return op.emitOpError() << "transforms lines of " << n
+                              << " elements, expected at most " << most
+                              << ": take factors off in stages before";
+  }
   hoistRankValues(op);
-  bool isEmpty = llvm::is_contained(
-      cast<MemRefType>(op.getInputs().front().getType()).getShape(), 0);
-  if (!isEmpty) {
+  if (!llvm::is_contained(type.getShape(), 0)) {
     if (op.getKind() == spmd::LineKind::Sort)
       launchSort(op);
     else if (op.getKind() == spmd::LineKind::Scan)
@@ -101,4 +107,5 @@ void gpukernels::launchLines(spmd::LinesOp op) {
       launchFourier(op);
   }
   op.erase();
+  return success();
 }

@@ -7,8 +7,9 @@
 
 namespace shardc::gpukernels {
 
-/// Launches in place of `op`, which is on buffers.
-void launchLines(spmd::LinesOp op);
+/// Launches in place of `op`, which is on buffers. An error on the op where
+/// there is no kernel of it.
+LogicalResult launchLines(spmd::LinesOp op);
 
 namespace lines {
 /// f32 numbers of a line that is transformed, at most; of other types as many
@@ -41,7 +42,7 @@ protected:
   }
   Value most(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
   Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
   }
   Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
   Value choose(Value condition, Value yes, Value no) {

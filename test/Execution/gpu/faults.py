@@ -31,6 +31,55 @@ TRANSPOSE = """func.func @main(%a: tensor<70x50xf32>) -> tensor<50x70xf32> {
   return %0 : tensor<50x70xf32>
 }
 """
+SORT = """func.func @main(%a: tensor<1500xf32>, %b: tensor<3x90xf32>) -> (tensor<1500xf32>, tensor<3x90xf32>) {
+  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<1500xf32>) -> tensor<1500xf32>
+  %1 = "stablehlo.sort"(%b) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %c = stablehlo.compare GT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<3x90xf32>) -> tensor<3x90xf32>
+  return %0, %1 : tensor<1500xf32>, tensor<3x90xf32>
+}
+"""
+SCAN = """func.func @main(%a: tensor<5000xf32>, %b: tensor<3x90xf32>) -> (tensor<5000xf32>, tensor<3x90xf32>) {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 5000>, padding = dense<[[4999, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<5000xf32>, tensor<f32>) -> tensor<5000xf32>
+  %1 = "stablehlo.reduce_window"(%b, %z) <{window_dimensions = array<i64: 3, 1>, padding = dense<[[2, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<3x90xf32>, tensor<f32>) -> tensor<3x90xf32>
+  return %0, %1 : tensor<5000xf32>, tensor<3x90xf32>
+}
+"""
+TRANSFORM = """func.func @main(%a: tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>> {
+  %0 = stablehlo.fft %a, type = FFT, length = [240] : (tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>>
+  return %0 : tensor<5x240xcomplex<f32>>
+}
+"""
+POOLING = """func.func @main(%x: tensor<2x15x13xf32>, %u: tensor<2x8x7xf32>) -> tensor<2x15x13xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.select_and_scatter"(%x, %u, %z) <{window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>,
+      padding = dense<[[0, 0], [1, 1], [1, 1]]> : tensor<3x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2x15x13xf32>, tensor<2x8x7xf32>, tensor<f32>) -> tensor<2x15x13xf32>
+  return %0 : tensor<2x15x13xf32>
+}
+"""
 CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "warpgroups": ([], PRODUCT.format(150, 456, 200, "bf16"), {
         "barrier": [0], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1],
@@ -45,6 +94,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
     "transposes": ([], TRANSPOSE, {"barrier": [0], "edge": [0, 1]}),
+    "sorts": ([], SORT, {"barrier": [0, 3, 4, 7], "edge": [0, 2, 5, 9]}),
+    "scans": ([], SCAN, {"barrier": [0, 2, 4], "edge": [1, 12], "shuffle-distance": [1, 6]}),
+    "transforms": ([], TRANSFORM, {"barrier": [0, 4], "edge": [0, 6]}),
+    "pooling": ([], POOLING, {"edge": [0, 3]}),
 }
 
 

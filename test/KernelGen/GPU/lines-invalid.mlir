@@ -1,0 +1,8 @@
+// RUN: shard-opt %s --spmd-form-gpu-kernels --verify-diagnostics
+
+func.func @long(%x: memref<8192xf32>, %y: memref<8192xf32>) {
+  // expected-error@+1 {{transforms lines of 8192 elements, expected at most 4096: take factors off in stages before}}
+  spmd.lines fourier dim 0 ins(%x, %x, %x, %x : memref<8192xf32>, memref<8192xf32>, memref<8192xf32>, memref<8192xf32>)
+      outs(%y, %y : memref<8192xf32>, memref<8192xf32>)
+  return
+}
