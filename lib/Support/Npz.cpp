@@ -280,7 +280,10 @@ static void normalize(NpyArray &array, const NpyHeader &header) {
     transposeFortran(array);
 }
 
-Expected<NpyArray> shardc::parseNpy(ArrayRef<char> bytes, StringRef name) {
+/// The array of a .npy file; its bytes stay in `file`, if that is not null and
+/// they are as they are in memory.
+static Expected<NpyArray> arrayOf(ArrayRef<char> bytes, StringRef name,
+                                  std::shared_ptr<const MemoryBuffer> file) {
   Expected<NpyHeader> header = parseHeader(bytes, name);
   if (!header)
     return header.takeError();
@@ -291,9 +294,21 @@ Expected<NpyArray> shardc::parseNpy(ArrayRef<char> bytes, StringRef name) {
                       " bytes of data, the file has " + Twine(present));
   NpyArray array{header->type, header->shape, {}};
   ArrayRef<char> data = bytes.drop_front(header->dataOffset);
+  bool isAsInMemory =
+      !(header->bigEndian && header->type.bytes > 1) &&
+      !(header->fortranOrder && header->shape.size() > 1);
+  if (file && isAsInMemory) {
+    array.file = std::move(file);
+    array.inFile = data;
+    return array;
+  }
   array.data.assign(data.begin(), data.end());
   normalize(array, *header);
   return array;
+}
+
+Expected<NpyArray> shardc::parseNpy(ArrayRef<char> bytes, StringRef name) {
+  return arrayOf(bytes, name, nullptr);
 }
 
 static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef path) {
@@ -304,13 +319,13 @@ static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef path) {
   return std::move(*buffer);
 }
 
-Expected<NpyArray> shardc::readNpy(StringRef path) {
+Expected<NpyArray> shardc::readNpy(StringRef path, bool inPlace) {
   Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path);
   if (!buffer)
     return buffer.takeError();
-  return parseNpy(
-      ArrayRef<char>((*buffer)->getBufferStart(), (*buffer)->getBufferSize()),
-      path);
+  std::shared_ptr<const MemoryBuffer> file = std::move(*buffer);
+  ArrayRef<char> bytes(file->getBufferStart(), file->getBufferSize());
+  return arrayOf(bytes, path, inPlace ? file : nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -524,7 +539,8 @@ static uint32_t extendChecksum(uint32_t checksum, ArrayRef<char> bytes) {
                  bytes.size());
 }
 
-Expected<NpyArray> NpzArchive::read(StringRef name, uint64_t mostBytes) const {
+Expected<NpyArray> NpzArchive::read(StringRef name, uint64_t mostBytes,
+                                    bool inPlace) const {
   auto member = find_if(
       members, [&](const Member &candidate) { return candidate.name == name; });
   if (member == members.end())
@@ -564,6 +580,9 @@ Expected<NpyArray> NpzArchive::read(StringRef name, uint64_t mostBytes) const {
     return atByte(path, at,
                   "member '" + name + "' is stored, but its two sizes differ");
   }
+  // To compare it all of the array would be read.
+  if (inPlace && !member->deflated)
+    return arrayOf(contents, label, buffer);
   if (extendChecksum(0, contents) != member->checksum)
     return atByte(path, start,
                   "member '" + name +

@@ -470,3 +470,42 @@ TEST(Processes, AsManyAsRanks) {
                       "ranks: start one for each");
   shardrt_job_leave(job);
 }
+
+TEST(Job, ValuesOfAnyLengthAreShared) {
+  TestWorld world(threeSites(3), 0, 10'000, 0, false, Way::Sockets);
+  // Longer than what the store keeps under one name; and nothing.
+  std::string large(3'000'001, '\0');
+  for (size_t i = 0; i < large.size(); ++i)
+    large[i] = static_cast<char>(i * 7 % 251);
+  std::atomic<int> well = 0;
+  world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+    char error[256] = "";
+    for (const std::string &value : {large, std::string()}) {
+      std::string name = "value " + std::to_string(value.size());
+      if (rank == 1)
+        EXPECT_EQ(shardrt_job_put(member.job, name.c_str(), value.data(),
+                                  static_cast<int64_t>(value.size()), error,
+                                  sizeof(error)),
+                  SHARDRT_OK)
+            << error;
+      void *data = nullptr;
+      int64_t bytes = -1;
+      EXPECT_EQ(shardrt_job_get(member.job, name.c_str(), 0, &data, &bytes,
+                                error, sizeof(error)),
+                SHARDRT_OK)
+          << error;
+      well += data && std::string(static_cast<char *>(data),
+                                  static_cast<size_t>(bytes)) == value;
+      std::free(data);
+    }
+    void *data = nullptr;
+    int64_t bytes;
+    EXPECT_EQ(shardrt_job_get(member.job, "nobody's", 50, &data, &bytes, error,
+                              sizeof(error)),
+              SHARDRT_LOST);
+    EXPECT_NE(std::string(error).find("waited 50 ms for 'shared/nobody's/0'"),
+              std::string::npos)
+        << error;
+  });
+  EXPECT_EQ(well, 6);
+}

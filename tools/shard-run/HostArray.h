@@ -24,10 +24,14 @@ struct HostArray {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   std::vector<char> data;
+  /// Where it is read in place: the file, and where in it; `data` is empty then.
+  std::shared_ptr<const llvm::MemoryBuffer> file = nullptr;
+  llvm::ArrayRef<char> inFile = {};
 
+  const char *bytes() const { return file ? inFile.data() : data.data(); }
   int64_t numElements() const;
   const char *element(int64_t index) const {
-    return data.data() + index * shardrt::elementBytes(type);
+    return bytes() + index * shardrt::elementBytes(type);
   }
 };
 

@@ -5,6 +5,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -96,10 +99,38 @@ int HostCalls::answer(const shardrt_host_call &call, std::string &why) {
   return SHARDRT_OK;
 }
 
+namespace {
+/// Held by one process of those that shard-run --processes started.
+class ProcessLock {
+public:
+  ProcessLock() {
+    const char *directory = std::getenv("SHARDRT_ERRORS");
+    if (!directory)
+      return;
+    file = open((std::string(directory) + "/calls").c_str(),
+                O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    while (file >= 0 && flock(file, LOCK_EX) != 0 && errno == EINTR)
+      ;
+  }
+  ~ProcessLock() {
+    // With the file goes the lock.
+    if (file >= 0)
+      close(file);
+  }
+  ProcessLock(const ProcessLock &) = delete;
+  ProcessLock &operator=(const ProcessLock &) = delete;
+
+private:
+  int file = -1;
+};
+} // namespace
+
 int HostCalls::call(void *self, const shardrt_host_call *call, char *message,
                     size_t messageSize) {
   auto &calls = *static_cast<HostCalls *>(self);
   std::lock_guard lock(calls.mutex);
+  // One of the processes that share the pipes at a time.
+  ProcessLock turn;
   std::string why;
   int status = calls.answer(*call, why);
   if (status != SHARDRT_OK)

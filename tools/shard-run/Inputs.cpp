@@ -33,7 +33,8 @@ static Expected<HostArray> adopt(NpyArray array, const ValueMetadata &value,
                          " (stored as " +
                          describe(npyTypeOf(type), value.shape) + "), found " +
                          describe(array.type, array.shape) + " in " + source);
-  return HostArray{type, std::move(array.shape), std::move(array.data)};
+  return HostArray{type, std::move(array.shape), std::move(array.data),
+                   std::move(array.file), array.inFile};
 }
 
 /// Bytes of an array as NumPy stores `value`.
@@ -48,7 +49,7 @@ static uint64_t describedBytes(const ValueMetadata &value) {
 /// Reads PREFIX0, PREFIX1, … of an archive, one for each of `values`.
 static Expected<std::vector<HostArray>>
 readMembers(StringRef path, StringRef prefix, StringRef kind,
-            ArrayRef<ValueMetadata> values) {
+            ArrayRef<ValueMetadata> values, bool inPlace = false) {
   Expected<NpzArchive> archive = NpzArchive::open(path);
   if (!archive)
     return withCode(ExitCode::IO, archive.takeError());
@@ -70,7 +71,7 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
     // Wrong shapes get the message below; a bomb is not inflated for it.
     uint64_t expected = describedBytes(value);
     Expected<NpyArray> array = archive->read(
-        member, std::max<uint64_t>(uint64_t(64) << 20, 2 * expected));
+        member, std::max<uint64_t>(uint64_t(64) << 20, 2 * expected), inPlace);
     if (!array)
       return withCode(ExitCode::IO, array.takeError());
     Expected<HostArray> adopted = adopt(std::move(*array), value, name,
@@ -84,9 +85,9 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
 
 /// One argument from "@file.npy" or an array as text.
 static Expected<HostArray> readInput(StringRef text, const ValueMetadata &value,
-                                     StringRef name) {
+                                     StringRef name, bool inPlace) {
   if (text.consume_front("@")) {
-    Expected<NpyArray> array = readNpy(text);
+    Expected<NpyArray> array = readNpy(text, inPlace);
     if (!array)
       return withCode(ExitCode::IO, array.takeError());
     return adopt(std::move(*array), value, name, text);
@@ -105,9 +106,11 @@ static Expected<HostArray> readInput(StringRef text, const ValueMetadata &value,
 }
 
 Expected<std::vector<HostArray>>
-shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options) {
+shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
+                   bool inPlace) {
   if (!options.inputsFile.empty())
-    return readMembers(options.inputsFile, "in", "input", program.arguments);
+    return readMembers(options.inputsFile, "in", "input", program.arguments,
+                       inPlace);
   std::vector<HostArray> arrays;
   if (options.inputs.empty()) {
     for (auto [i, value] : enumerate(program.arguments))
@@ -132,7 +135,7 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options) {
   }
   for (auto [i, value] : enumerate(program.arguments)) {
     Expected<HostArray> array =
-        readInput(options.inputs[i], value, nameOf("input", i, value));
+        readInput(options.inputs[i], value, nameOf("input", i, value), inPlace);
     if (!array)
       return array.takeError();
     arrays.push_back(std::move(*array));
@@ -170,7 +173,8 @@ std::string shardc::shapesOfInputs(const RunOptions &options) {
       return {};
     }
     for (size_t i = 0; archive->contains("in" + std::to_string(i)); ++i) {
-      Expected<NpyArray> array = archive->read("in" + std::to_string(i));
+      Expected<NpyArray> array =
+          archive->read("in" + std::to_string(i), UINT64_MAX, /*inPlace=*/true);
       if (array)
         add(i, array->shape);
       else
@@ -181,7 +185,7 @@ std::string shardc::shapesOfInputs(const RunOptions &options) {
   for (auto [i, input] : enumerate(options.inputs)) {
     StringRef text = input;
     if (text.consume_front("@")) {
-      Expected<NpyArray> array = readNpy(text);
+      Expected<NpyArray> array = readNpy(text, /*inPlace=*/true);
       if (array)
         add(i, array->shape);
       else

@@ -14,9 +14,12 @@ std::string nameOf(llvm::StringRef kind, size_t index,
 
 /// An array for each argument of `program`, as `options` say: from files, from
 /// the command line, or random. Errors (of files: I/O, of the command line:
-/// usage) name the argument, what was found and what was expected.
+/// usage) name the argument, what was found and what was expected. `inPlace`:
+/// of files that hold arrays as they are in memory, a part that is not used is not
+/// read.
 llvm::Expected<std::vector<HostArray>>
-makeInputs(const ProgramMetadata &program, const RunOptions &options);
+makeInputs(const ProgramMetadata &program, const RunOptions &options,
+           bool inPlace = false);
 
 /// The members out0, out1, … of the .npz file at `path`, one for each result.
 llvm::Expected<std::vector<HostArray>>

@@ -30,6 +30,11 @@ static NumberOption
     processes("processes",
               cl::desc("Start N processes on this machine, one for each rank"),
               cl::value_desc("N"), cl::cat(category));
+static cl::opt<bool> deterministic(
+    "deterministic",
+    cl::desc("Over NCCL: combine elements in the order of ranks, as the other "
+             "transports do; NCCL has an order of its own"),
+    cl::cat(category));
 static cl::opt<bool>
     checkKernels("check-kernels",
                  cl::desc("With emulated-cuda: look at every access of kernels "
@@ -222,6 +227,13 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (Error error = checkOptions())
     return std::move(error);
   RunOptions options;
+  for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
+    StringRef name = argument.ltrim('-').split('=').first;
+    if (!is_contained({"input", "inputs", "seed", "expect", "outputs", "report",
+                       "trace"},
+                      name))
+      options.command += argument.str() + '\n';
+  }
   options.model = model;
   options.isArtifact = isArtifact(model);
   Expected<ModelOptions> compiled = compile.read();
@@ -261,6 +273,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   }
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
+  options.deterministic = deterministic;
+  options.asksForDirect = transport == "direct";
   options.asksForThreads = transport == "thread" || transport == "direct";
   if (is_contained({"process", "shm", "tcp", "mpi"}, transport.getValue()))
     options.asksForProcesses = transport;

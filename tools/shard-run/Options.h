@@ -36,6 +36,9 @@ struct RunOptions {
   std::string asksForProcesses; ///< the --transport that does
   int kernelSchedule = 0;  ///< as shardrt_world_options
   uint64_t kernelSeed = 0;
+  bool deterministic = false; ///< as shardrt_world_options
+  bool asksForDirect = false; ///< --transport=direct
+  std::string command; ///< what processes that compile the same have in common
   /// File descriptors of whoever answers calls of the program; none: nobody.
   std::optional<std::pair<int, int>> hostCalls;
   int64_t memoryLimit = 0; ///< bytes; 0: what the machine has

@@ -11,11 +11,14 @@
 #include "Processes.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
@@ -300,6 +303,21 @@ std::string shardc::artifactOfProcesses() {
 
 Expected<JobMember> JobMember::join(const RunOptions &options) {
   JobMember member;
+  int64_t rank = 0, ranks = 1;
+  char launcher[64] = "";
+  shardrt_job_look(&rank, &ranks, launcher, sizeof(launcher));
+  if (options.asksForDirect && ranks > 1) {
+    // Said once; the others end as well.
+    std::string text;
+    if (rank == 0)
+      raw_string_ostream(text)
+          << "--transport=direct is for ranks that are threads of one process, "
+             "but "
+          << launcher << " started " << ranks
+          << ", and each would run all ranks: start one, or give "
+             "--transport=nccl or process";
+    return toolError(ExitCode::Usage, text);
+  }
   if (options.asksForThreads)
     return std::move(member);
   shardrt_job_options join = {};
@@ -318,4 +336,116 @@ Expected<JobMember> JobMember::join(const RunOptions &options) {
             "for each rank with --processes=N, torchrun, mpirun or "
             "srun");
   return std::move(member);
+}
+
+bool JobMember::hasLauncher() const {
+  return job && StringRef(shardrt_job_launcher(job.get())) == "shard-run";
+}
+
+//===----------------------------------------------------------------------===//
+// Compiled once
+//===----------------------------------------------------------------------===//
+
+/// How long others wait for rank 0 to compile.
+static constexpr int64_t kCompileMs = 3'600'000;
+
+std::optional<SharedProgram> SharedProgram::of(const RunOptions &options,
+                                               const JobMember &member) {
+  if (!member.get() || member.hasLauncher())
+    return std::nullopt;
+  SharedProgram shared;
+  shared.job = member.get();
+  // A file of several modules is several programs.
+  static int number = 0;
+  shared.name = "program/" + std::to_string(number++);
+  SHA256 hash;
+  hash.update(options.command);
+  hash.update(sys::getHostCPUName());
+  if (options.compile.text)
+    hash.update(*options.compile.text);
+  else if (auto file = MemoryBuffer::getFile(options.model))
+    hash.update((*file)->getBuffer());
+  shared.key = toHex(hash.final());
+  return shared;
+}
+
+void SharedProgram::show(StringRef path) {
+  if (shardrt_job_rank(job) != 0)
+    return;
+  auto file = MemoryBuffer::getFile(path);
+  std::string bytes = "K" + key;
+  if (file)
+    bytes += (*file)->getBuffer();
+  // Whoever gets nothing compiles.
+  char problem[256];
+  shardrt_job_put(job, name.c_str(), bytes.data(), bytes.size(), problem,
+                  sizeof(problem));
+}
+
+Error SharedProgram::refuse(Error error) {
+  if (shardrt_job_rank(job) != 0)
+    return error;
+  ExitCode code = ExitCode::Refused;
+  std::string text;
+  handleAllErrors(
+      std::move(error),
+      [&](const ToolError &known) {
+        code = known.code;
+        text = known.message;
+      },
+      [&](const ErrorInfoBase &other) { text = other.message(); });
+  std::string bytes = "E" + std::to_string(static_cast<int>(code));
+  char problem[256];
+  shardrt_job_put(job, name.c_str(), bytes.data(), bytes.size(), problem,
+                  sizeof(problem));
+  // The store goes with this process: the others are to have read it.
+  for (int64_t rank = 1; rank < shardrt_job_size(job); ++rank) {
+    void *data = nullptr;
+    int64_t size;
+    std::string seen = name + "/seen/" + std::to_string(rank);
+    if (shardrt_job_get(job, seen.c_str(), 1000, &data, &size, problem,
+                        sizeof(problem)))
+      break;
+    std::free(data);
+  }
+  return toolError(code, text);
+}
+
+Expected<std::optional<Session>> SharedProgram::fetch() {
+  int64_t rank = shardrt_job_rank(job);
+  if (rank == 0)
+    return std::nullopt;
+  void *data = nullptr;
+  int64_t size = 0;
+  char problem[1024] = "";
+  if (int status = shardrt_job_get(job, name.c_str(), kCompileMs, &data, &size,
+                                   problem, sizeof(problem)))
+    return toolError(static_cast<ExitCode>(status),
+                     "no program from rank 0: " + Twine(problem));
+  std::unique_ptr<char, void (*)(void *)> owner(static_cast<char *>(data),
+                                                std::free);
+  StringRef bytes(owner.get(), size);
+  if (bytes.consume_front("E")) {
+    int code = static_cast<int>(ExitCode::Refused);
+    (void)bytes.getAsInteger(10, code);
+    std::string seen = name + "/seen/" + std::to_string(rank);
+    shardrt_job_put(job, seen.c_str(), "", 0, problem, sizeof(problem));
+    return toolError(static_cast<ExitCode>(code), "");
+  }
+  if (!bytes.consume_front("K" + key) || bytes.empty())
+    return std::nullopt;
+  SmallString<128> directory;
+  if (std::error_code error =
+          sys::fs::createUniqueDirectory("shard-run", directory))
+    return toolError(ExitCode::IO,
+                     "no temporary directory: " + error.message());
+  scope_exit clean([&] { sys::fs::remove_directories(directory); });
+  std::string artifact = (directory + "/program.so").str();
+  if (Error error =
+          writeFile(artifact, [&](raw_ostream &out) { out << bytes; }))
+    return std::move(error);
+  Expected<Session> session = Session::loadArtifact(artifact);
+  if (!session)
+    return session.takeError();
+  return std::optional<Session>(std::move(*session));
 }

@@ -3,8 +3,10 @@
 #define SHARDC_TOOLS_SHARD_RUN_PROCESSES_H
 
 #include "Options.h"
+#include "Session.h"
 #include "shardrt/shardrt.h"
 #include <memory>
+#include <optional>
 
 namespace shardc {
 
@@ -34,11 +36,37 @@ public:
   shardrt_job *get() const { return job.get(); }
   bool isFirst() const { return !job || shardrt_job_rank(job.get()) == 0; }
 
+  /// Whether shard-run started it, and has compiled the program for all.
+  bool hasLauncher() const;
+
 private:
   struct Leave {
     void operator()(shardrt_job *job) const { shardrt_job_leave(job); }
   };
   std::unique_ptr<shardrt_job, Leave> job;
+};
+
+/// A program that rank 0 of a job compiles for all: the artifact goes to the
+/// others through the job's store. Those whose command, model or processor is
+/// another compile for themselves.
+class SharedProgram {
+public:
+  /// Nothing where there is no such job.
+  static std::optional<SharedProgram> of(const RunOptions &options,
+                                         const JobMember &member);
+
+  /// Not on rank 0: what rank 0 has compiled; nothing where this process has to
+  /// do it. An error without a message where rank 0 says why there is no program.
+  llvm::Expected<std::optional<Session>> fetch();
+  /// On rank 0: gives the artifact at `path` to the others.
+  void show(llvm::StringRef path);
+  /// On rank 0: tells the others that there is no program; returns `error`.
+  llvm::Error refuse(llvm::Error error);
+
+private:
+  shardrt_job *job = nullptr;
+  std::string name; ///< of this program in its job
+  std::string key;  ///< what it is compiled from, and for
 };
 
 } // namespace shardc

@@ -71,7 +71,9 @@ Error Session::loadCode(StringRef path) {
   return Error::success();
 }
 
-Expected<Session> Session::load(CompiledProgram compiled) {
+Expected<Session>
+Session::load(CompiledProgram compiled,
+              function_ref<void(StringRef)> onLinked) {
   SmallString<128> directory;
   if (std::error_code error =
           sys::fs::createUniqueDirectory("shard-run", directory))
@@ -99,6 +101,8 @@ Expected<Session> Session::load(CompiledProgram compiled) {
     return toolError(ExitCode::IO, object + ": " + failed.message());
   if (Error error = linkSharedObject({object}, artifact))
     return withCode(ExitCode::IO, std::move(error));
+  if (onLinked)
+    onLinked(artifact);
   Session session(std::move(compiled.metadata), compiled.compileMs);
   session.memoryPlan = std::move(compiled.memory);
   if (Error error = session.loadCode(artifact))
@@ -170,6 +174,29 @@ readStats(const shardrt_program *program, const shardrt_world *world) {
   return all;
 }
 
+/// Events of ranks of other hosts are shifted where these hosts' clocks began at
+/// another time: the last steps of all end at the same time, at a barrier.
+static void alignClocks(TraceReport &trace) {
+  auto span = [](const TraceReport::Rank &rank) {
+    std::pair<int64_t, int64_t> times(INT64_MAX, INT64_MIN);
+    for (const shardrt_trace_event &event : rank.events) {
+      times.first = std::min(times.first, event.begin_ns);
+      times.second = std::max(times.second, event.end_ns);
+    }
+    return times;
+  };
+  auto [begin, end] = span(trace.ranks[0]);
+  for (TraceReport::Rank &rank : trace.ranks) {
+    auto [theirBegin, theirEnd] = span(rank);
+    if (rank.events.empty() || (theirBegin <= end && begin <= theirEnd))
+      continue;
+    int64_t shift = end - theirEnd;
+    for (shardrt_trace_event &event : rank.events)
+      for (int64_t *time : {&event.begin_ns, &event.end_ns, &event.posted_ns})
+        *time += shift;
+  }
+}
+
 /// In a job, brings `count` elements of each process to rank 0, which gets them
 /// by rank, one behind the other.
 template <typename T>
@@ -182,6 +209,62 @@ static int gatherAll(shardrt_world *world, const T *mine, int64_t count,
     parts.push_back(all.data() + rank * count);
   return shardrt_world_gather(world, 0, mine, bytes[0], parts.data(),
                               bytes.data());
+}
+
+/// The same for lists that differ in length.
+template <typename T>
+static int gatherLists(shardrt_world *world, const std::vector<T> &mine,
+                       int64_t ranks, bool isFirst,
+                       std::vector<std::vector<T>> &lists) {
+  int64_t size = mine.size();
+  std::vector<int64_t> sizes;
+  if (int status = gatherAll(world, &size, 1, ranks, sizes))
+    return status;
+  lists.assign(ranks, {});
+  std::vector<void *> parts;
+  std::vector<int64_t> bytes;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    if (isFirst)
+      lists[rank].resize(sizes[rank]);
+    parts.push_back(lists[rank].data());
+    bytes.push_back(isFirst ? sizes[rank] * sizeof(T) : 0);
+  }
+  // Nothing has an address too.
+  T none = {};
+  return shardrt_world_gather(world, 0, mine.empty() ? &none : mine.data(),
+                              size * sizeof(T), parts.data(), bytes.data());
+}
+
+/// In a job, brings what each process has noted to rank 0.
+static int gatherTrace(shardrt_world *world, int64_t me, TraceReport &trace) {
+  int64_t ranks = trace.ranks.size();
+  const TraceReport::Rank &mine = trace.ranks[me];
+  // Of each site, how many peers, and which.
+  std::vector<int64_t> words = {mine.dropped};
+  for (const std::vector<int64_t> &peers : mine.peers) {
+    words.push_back(peers.size());
+    words.insert(words.end(), peers.begin(), peers.end());
+  }
+  std::vector<std::vector<shardrt_trace_event>> events;
+  std::vector<std::vector<int64_t>> others;
+  if (int status = gatherLists(world, mine.events, ranks, me == 0, events))
+    return status;
+  if (int status = gatherLists(world, words, ranks, me == 0, others))
+    return status;
+  for (int64_t rank = 0; me == 0 && rank < ranks; ++rank) {
+    TraceReport::Rank &report = trace.ranks[rank];
+    report.events = std::move(events[rank]);
+    const int64_t *next = others[rank].data();
+    report.dropped = *next++;
+    for (std::vector<int64_t> &peers : report.peers) {
+      int64_t count = *next++;
+      peers.assign(next, next + count);
+      next += count;
+    }
+  }
+  if (me == 0)
+    alignClocks(trace);
+  return SHARDRT_OK;
 }
 
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
@@ -207,6 +290,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   options.job = job;
   options.wire = wire;
   options.trace = traces;
+  options.deterministic = deterministic;
   options.host = hostCalls ? &HostCalls::call : nullptr;
   options.host_user = hostCalls;
   char problem[1024] = "";
@@ -262,6 +346,11 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
     if (Error error =
             check(gatherAll(world.get(), stats.data(), sites, ranks, all)))
       return std::move(error);
+    if (traces) {
+      result.trace = readTrace(code.get(), world.get(), ranks);
+      if (Error error = check(gatherTrace(world.get(), me, result.trace)))
+        return std::move(error);
+    }
     if (me != 0)
       return result;
     for (size_t i = stats.size(); i < all.size(); ++i) {
@@ -298,7 +387,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
     result.peakBytes.push_back(bytes);
   }
   result.sites = readSites(code.get(), stats, steps, ranks);
-  if (traces)
+  if (traces && !job)
     result.trace = readTrace(code.get(), world.get(), ranks);
   return result;
 }

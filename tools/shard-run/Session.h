@@ -57,7 +57,10 @@ struct RunResult {
 class Session {
 public:
   /// Links and loads what was compiled.
-  static llvm::Expected<Session> load(CompiledProgram program);
+  /// `onLinked` is given the path of the artifact, which goes away afterwards.
+  static llvm::Expected<Session>
+  load(CompiledProgram program,
+       llvm::function_ref<void(llvm::StringRef)> onLinked = {});
   /// Loads the artifact at `path`.
   static llvm::Expected<Session> loadArtifact(llvm::StringRef path);
 
@@ -95,6 +98,9 @@ public:
   /// How buffers go from rank to rank: a shardrt_transport.
   void setTransport(int which) { transport = which; }
 
+  /// Whether elements are combined in one order over NCCL too.
+  void setDeterministic(bool asked) { deterministic = asked; }
+
   /// Whether runs note what ranks do.
   void setTrace(bool asked) { traces = asked; }
 
@@ -116,6 +122,7 @@ private:
   int wire = 0;
   int transport = 0;
   bool traces = false;
+  bool deterministic = false;
   int kernelSchedule = 0;
   uint64_t kernelSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;

@@ -132,7 +132,7 @@ void ShardBuffers::scatter(size_t index, const HostArray &array) {
     forEachRun(array.shape, shard.box, elementBytes(array.type),
                [&](int64_t global, int64_t local, int64_t bytes) {
                  std::memcpy(shard.buffer.data() + local,
-                             array.data.data() + global, bytes);
+                             array.bytes() + global, bytes);
                });
   }
 }

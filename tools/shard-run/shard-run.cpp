@@ -69,13 +69,13 @@ static uint64_t availableMemory() {
 
 /// Compiles the model; where it would need more than there is and that is asked
 /// for, once more with a limit on what its ranks compute in between.
-static Expected<Session> compileWithinMemory(const RunOptions &options,
-                                             ModelOptions compile) {
+static Expected<CompiledProgram> compileWithinMemory(const RunOptions &options,
+                                                     ModelOptions compile) {
   Expected<CompiledProgram> compiled = compileModel(options.model, compile);
   if (!compiled)
     return compiled.takeError();
   if (!options.fitsMemory)
-    return Session::load(std::move(*compiled));
+    return compiled;
   uint64_t limit = options.memoryLimit;
   // The runtime and other programs take some as well.
   if (limit == 0)
@@ -91,19 +91,42 @@ static Expected<Session> compileWithinMemory(const RunOptions &options,
     compile.stages.memoryLimit =
         std::max<int64_t>((limit - fixed) / program.numRanks(), 1);
     compiled = compileModel(options.model, compile);
-    if (!compiled)
-      return compiled.takeError();
   }
-  return Session::load(std::move(*compiled));
+  return compiled;
+}
+
+/// Compiles and loads the model; in a job that another launcher started, rank 0
+/// does it for all (Processes.h).
+static Expected<Session> compileAndLoad(const RunOptions &options,
+                                        const JobMember &member) {
+  std::optional<SharedProgram> shared = SharedProgram::of(options, member);
+  if (shared) {
+    Expected<std::optional<Session>> made = shared->fetch();
+    if (!made)
+      return made.takeError();
+    if (*made)
+      return std::move(**made);
+  }
+  Expected<CompiledProgram> compiled =
+      compileWithinMemory(options, options.compile);
+  if (!compiled) {
+    Error error = compiled.takeError();
+    return shared ? shared->refuse(std::move(error)) : std::move(error);
+  }
+  return Session::load(std::move(*compiled), [&](StringRef artifact) {
+    if (shared)
+      shared->show(artifact);
+  });
 }
 
 /// Compiles the model or loads the artifact, and checks that its mesh is the
 /// one that was asked for.
-static Expected<Session> openProgram(const RunOptions &options) {
+static Expected<Session> openProgram(const RunOptions &options,
+                                     const JobMember &member) {
   if (std::string made = artifactOfProcesses(); !made.empty())
     return Session::loadArtifact(made);
   if (!options.isArtifact)
-    return compileWithinMemory(options, options.compile);
+    return compileAndLoad(options, member);
   Expected<Session> session = Session::loadArtifact(options.model);
   if (!session)
     return session.takeError();
@@ -178,7 +201,10 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
   compile.stages.unsharded = true;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
-  Expected<Session> session = compileWithinMemory(options, compile);
+  Expected<CompiledProgram> compiled = compileWithinMemory(options, compile);
+  if (!compiled)
+    return compiled.takeError();
+  Expected<Session> session = Session::load(std::move(*compiled));
   if (!session)
     return session.takeError();
   if (Error error = checkMemory(*session, options))
@@ -193,7 +219,7 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
 
 /// Compiles and runs one program.
 static Error runProgram(const RunOptions *options, const JobMember &member) {
-  Expected<Session> session = openProgram(*options);
+  Expected<Session> session = openProgram(*options, member);
   if (!session)
     return session.takeError();
   const ProgramMetadata &program = session->metadata();
@@ -208,17 +234,16 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
       return read.takeError();
     expected = std::move(*read);
   }
-  Expected<std::vector<HostArray>> inputs = makeInputs(program, *options);
+  // A process takes its part of files and leaves the rest.
+  Expected<std::vector<HostArray>> inputs =
+      makeInputs(program, *options, /*inPlace=*/member.get() != nullptr);
   if (!inputs)
     return inputs.takeError();
 
   session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
   session->setTransport(options->transport);
+  session->setDeterministic(options->deterministic);
   session->setJob(member.get(), options->wire);
-  if (member.get() && !options->traceFile.empty())
-    return toolError(ExitCode::Usage,
-                     "--trace is for ranks that are threads: give "
-                     "--transport=thread");
   session->setTrace(!options->traceFile.empty());
   std::optional<HostCalls> calls;
   if (options->hostCalls) {

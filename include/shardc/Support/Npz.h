@@ -42,6 +42,10 @@ struct NpyArray {
   NpyType type;
   std::vector<int64_t> shape;
   std::vector<char> data;
+  /// Where it was asked for in place and lies so in the file: the file, mapped,
+  /// and the array's bytes in it. `data` is empty then.
+  std::shared_ptr<const llvm::MemoryBuffer> file = nullptr;
+  llvm::ArrayRef<char> inFile = {};
 };
 
 /// Where the bytes of an array to be written are.
@@ -58,8 +62,9 @@ struct NpyView {
 llvm::Expected<NpyArray> parseNpy(llvm::ArrayRef<char> bytes,
                                   llvm::StringRef name);
 
-/// Reads the .npy file at `path`.
-llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
+/// Reads the .npy file at `path`. `inPlace`: what of it is used is read when it
+/// is, where the file holds the array as it is in memory.
+llvm::Expected<NpyArray> readNpy(llvm::StringRef path, bool inPlace = false);
 
 /// The members of an .npz archive.
 class NpzArchive {
@@ -78,8 +83,11 @@ public:
   bool contains(llvm::StringRef name) const;
   /// Reads one member; an error if there is none of this name, or if it is
   /// larger than `mostBytes`: a small archive can hold zeros without end.
+  /// `inPlace` as above, for members that are stored; their checksum is not
+  /// compared, as that would read all of them.
   llvm::Expected<NpyArray> read(llvm::StringRef name,
-                                uint64_t mostBytes = UINT64_MAX) const;
+                                uint64_t mostBytes = UINT64_MAX,
+                                bool inPlace = false) const;
 
 private:
   struct Member {
@@ -94,7 +102,7 @@ private:
   llvm::Error readDirectory();
 
   std::string path;
-  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::shared_ptr<const llvm::MemoryBuffer> buffer;
   std::vector<Member> members;
 };
 

@@ -287,6 +287,21 @@ SHARDRT_EXPORT int64_t shardrt_job_rank(const shardrt_job *job);
 SHARDRT_EXPORT int64_t shardrt_job_size(const shardrt_job *job);
 /** Who started it: "torchrun", …; "" for options that said all. */
 SHARDRT_EXPORT const char *shardrt_job_launcher(const shardrt_job *job);
+/** What the environment says, without joining: this process' rank, how many there
+ * are, and who started them; 0, 1 and "" where it knows of no job. */
+SHARDRT_EXPORT int shardrt_job_look(int64_t *rank, int64_t *ranks,
+                                    char *launcher, size_t launcher_size);
+/** Shows `bytes` bytes at `data` to all processes of the job, under a name that none
+ * has used. What they must have before they run; the process of rank 0 keeps it. */
+SHARDRT_EXPORT int shardrt_job_put(shardrt_job *job, const char *name,
+                                   const void *data, int64_t bytes, char *error,
+                                   size_t error_size);
+/** Waits until one has put `name`, for `timeout_ms` at most (0: as the job), and
+ * copies it: `*data` is the caller's, for free(). Errors: SHARDRT_LOST. */
+SHARDRT_EXPORT int shardrt_job_get(shardrt_job *job, const char *name,
+                                   int64_t timeout_ms, void **data,
+                                   int64_t *bytes, char *error,
+                                   size_t error_size);
 
 /* Worlds: the ranks that run a program -------------------------------------*/
 
@@ -364,6 +379,9 @@ typedef struct shardrt_world_options {
   int trace;     /**< 1: note what ranks do, for shardrt_world_trace */
   shardrt_host_fn host; /**< what calls of the host are made of; NULL: none */
   void *host_user;      /**< handed to it */
+  /** 1: elements are combined in the order of their ranks, over NCCL as well,
+   * which adds in an order of its own where it may: the same bits as elsewhere. */
+  int deterministic;
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */
@@ -371,9 +389,6 @@ typedef struct shardrt_world shardrt_world;
 
 /** Starts one rank for each place of the program's mesh. `options` may be NULL.
  * Errors: SHARDRT_USAGE, SHARDRT_MEMORY (threads that could not be started). */
-  /** 1: elements are combined in the order of their ranks, over NCCL as well,
-   * which adds in an order of its own where it may: the same bits as elsewhere. */
-  int deterministic;
 SHARDRT_EXPORT int shardrt_world_create(const shardrt_program *program,
                                         const shardrt_world_options *options,
                                         shardrt_world **world, char *error,

@@ -13,7 +13,6 @@
 #include "Core/Cores.h"
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <system_error>
@@ -765,67 +764,6 @@ int shardrt_world_gather(shardrt_world *world, int64_t root, const void *mine,
   } catch (const std::exception &) {
     return SHARDRT_MEMORY;
   }
-}
-
-int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
-                     char *error, size_t errorSize) {
-  if (!job || (given && given->size < sizeof(size_t))) {
-    writeError(error, errorSize, "a NULL argument, or options without a size");
-    return SHARDRT_USAGE;
-  }
-  *job = nullptr;
-  shardrt_job_options asked = {};
-  if (given)
-    std::memcpy(&asked, given, std::min(given->size, sizeof(asked)));
-  try {
-    auto handle = std::make_unique<shardrt_job>();
-    Job &made = handle->job;
-    made.timeoutMs = asked.timeout_ms > 0 ? asked.timeout_ms : 120'000;
-    std::string why;
-    if (asked.ranks > 0) {
-      made.launch.rank = made.launch.localRank = asked.rank;
-      made.launch.size = asked.ranks;
-      made.launch.host = asked.host ? asked.host : "127.0.0.1";
-      made.launch.port = asked.port;
-      made.launch.token = asked.token ? asked.token : "";
-    } else {
-      why = readLaunch([](const char *name) { return std::getenv(name); },
-                       made.launch);
-      // Who is alone needs nobody, whatever the environment says of others.
-      bool isAlone = made.launch.size == 1 &&
-                     made.launch.launcher != "shard-run";
-      if (isAlone || (why.empty() && made.launch.launcher.empty()))
-        return SHARDRT_OK;
-    }
-    if (!why.empty()) {
-      writeError(error, errorSize, why);
-      return SHARDRT_USAGE;
-    }
-    made.store = Store::join(made.launch, made.timeoutMs, why);
-    if (!made.store) {
-      writeError(error, errorSize, why);
-      return SHARDRT_LOST;
-    }
-    *job = handle.release();
-    return SHARDRT_OK;
-  } catch (const std::exception &e) {
-    writeError(error, errorSize, std::string("out of memory: ") + e.what());
-    return SHARDRT_MEMORY;
-  }
-}
-
-void shardrt_job_leave(shardrt_job *job) { delete job; }
-
-int64_t shardrt_job_rank(const shardrt_job *job) {
-  return job->job.launch.rank;
-}
-
-int64_t shardrt_job_size(const shardrt_job *job) {
-  return job->job.launch.size;
-}
-
-const char *shardrt_job_launcher(const shardrt_job *job) {
-  return job->job.launch.launcher.c_str();
 }
 
 } // extern "C"

@@ -33,6 +33,8 @@ def busy(process: int) -> float:
 
 def check(tool: str, model: str, transport: str, victim: int, number: int) -> None:
     command = [tool, model, "--processes=4", f"--transport={transport}", "--repeat=1000000", "--timeout=2000"]
+    if transport == "nccl":
+        command.append("--device=emulated-cuda")
     launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     ranks: dict[int, int] = {}
     deadline = time.monotonic() + 60
@@ -64,6 +66,7 @@ def main() -> None:
     tool, model = sys.argv[1:]
     check(tool, model, "shm", 2, signal.SIGKILL)
     check(tool, model, "tcp", 0, signal.SIGKILL)
+    check(tool, model, "nccl", 3, signal.SIGKILL)
     check(tool, model, "shm", 1, signal.SIGSTOP)
 
 

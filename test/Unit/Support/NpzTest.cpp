@@ -6,6 +6,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
 #include <cstring>
+#include <optional>
 #include <random>
 
 using namespace llvm;
@@ -111,6 +112,39 @@ TEST(Npz, WritesWhatItReads) {
   ASSERT_TRUE(bool(single)) << toString(single.takeError());
   EXPECT_EQ(single->shape, std::vector<int64_t>{6});
   sys::fs::remove_directories(path);
+}
+
+TEST(Npz, StaysInItsFileWhereThatHoldsItAsItIs) {
+  SmallString<128> path;
+  ASSERT_FALSE(sys::fs::createUniqueDirectory("npz", path));
+  std::string file = (path + "/a.npz").str();
+  std::vector<double> values = {1, 2, 3, 4, 5, 6};
+  std::vector<char> data(48);
+  std::memcpy(data.data(), values.data(), 48);
+  ASSERT_FALSE(bool(writeNpz(file, {{"a", {'f', 8}, {2, 3}, data}})));
+  std::optional<NpyArray> kept;
+  {
+    Expected<NpzArchive> archive = NpzArchive::open(file);
+    ASSERT_TRUE(bool(archive)) << toString(archive.takeError());
+    Expected<NpyArray> a = archive->read("a", UINT64_MAX, /*inPlace=*/true);
+    ASSERT_TRUE(bool(a)) << toString(a.takeError());
+    kept = std::move(*a);
+  }
+  // Longer than what it was read out of.
+  EXPECT_TRUE(kept->data.empty());
+  EXPECT_EQ(kept->inFile, ArrayRef<char>(data));
+  ASSERT_FALSE(bool(writeNpy(file, {"", {'f', 8}, {6}, data})));
+  Expected<NpyArray> single = readNpy(file, /*inPlace=*/true);
+  ASSERT_TRUE(bool(single)) << toString(single.takeError());
+  EXPECT_EQ(single->inFile, ArrayRef<char>(data));
+  sys::fs::remove_directories(path);
+  // A deflated member is read whole.
+  Expected<NpzArchive> deflated = parseArchive(decode(deflatedArchive));
+  ASSERT_TRUE(bool(deflated)) << toString(deflated.takeError());
+  Expected<NpyArray> member = deflated->read("in0", UINT64_MAX, true);
+  ASSERT_TRUE(bool(member)) << toString(member.takeError());
+  EXPECT_EQ(member->data.size(), 240u);
+  EXPECT_FALSE(member->file);
 }
 
 TEST(Npz, WritingIntoNowhereIsAnError) {

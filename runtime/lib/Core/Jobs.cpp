@@ -1,0 +1,165 @@
+//===- Jobs.cpp - The C surface of jobs of processes ----------------------===//
+
+#include "Comm/Bootstrap/Job.h"
+#include "Core/World.h"
+#include <cstdlib>
+#include <cstring>
+
+using namespace shardrt;
+
+/// What the environment says of this process.
+static std::string readEnvironment(Launch &launch) {
+  return readLaunch([](const char *name) { return std::getenv(name); }, launch);
+}
+
+/// Values of the store are shorter than what jobs may share.
+static constexpr size_t pieceBytes = Store::maxBytes / 2;
+
+static std::string pieceName(const std::string &name, size_t piece) {
+  return "shared/" + name + "/" + std::to_string(piece);
+}
+
+extern "C" {
+
+int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
+                     char *error, size_t errorSize) {
+  if (!job || (given && given->size < sizeof(size_t))) {
+    writeError(error, errorSize, "a NULL argument, or options without a size");
+    return SHARDRT_USAGE;
+  }
+  *job = nullptr;
+  shardrt_job_options asked = {};
+  if (given)
+    std::memcpy(&asked, given, std::min(given->size, sizeof(asked)));
+  try {
+    auto handle = std::make_unique<shardrt_job>();
+    Job &made = handle->job;
+    made.timeoutMs = asked.timeout_ms > 0 ? asked.timeout_ms : 120'000;
+    std::string why;
+    if (asked.ranks > 0) {
+      made.launch.rank = made.launch.localRank = asked.rank;
+      made.launch.size = asked.ranks;
+      made.launch.host = asked.host ? asked.host : "127.0.0.1";
+      made.launch.port = asked.port;
+      made.launch.token = asked.token ? asked.token : "";
+    } else {
+      why = readEnvironment(made.launch);
+      // Who is alone needs nobody, whatever the environment says of others.
+      bool isAlone = made.launch.size == 1 &&
+                     made.launch.launcher != "shard-run";
+      if (isAlone || (why.empty() && made.launch.launcher.empty()))
+        return SHARDRT_OK;
+    }
+    if (!why.empty()) {
+      writeError(error, errorSize, why);
+      return SHARDRT_USAGE;
+    }
+    made.store = Store::join(made.launch, made.timeoutMs, why);
+    if (!made.store) {
+      writeError(error, errorSize, why);
+      return SHARDRT_LOST;
+    }
+    *job = handle.release();
+    return SHARDRT_OK;
+  } catch (const std::exception &e) {
+    writeError(error, errorSize, std::string("out of memory: ") + e.what());
+    return SHARDRT_MEMORY;
+  }
+}
+
+void shardrt_job_leave(shardrt_job *job) { delete job; }
+
+int64_t shardrt_job_rank(const shardrt_job *job) {
+  return job->job.launch.rank;
+}
+
+int64_t shardrt_job_size(const shardrt_job *job) {
+  return job->job.launch.size;
+}
+
+const char *shardrt_job_launcher(const shardrt_job *job) {
+  return job->job.launch.launcher.c_str();
+}
+
+int shardrt_job_look(int64_t *rank, int64_t *ranks, char *launcher,
+                     size_t launcherSize) {
+  Launch launch;
+  bool isOne = !readEnvironment(launch).empty() || launch.launcher.empty();
+  *rank = isOne ? 0 : launch.rank;
+  *ranks = isOne ? 1 : launch.size;
+  writeError(launcher, launcherSize, isOne ? "" : launch.launcher);
+  return SHARDRT_OK;
+}
+
+int shardrt_job_put(shardrt_job *job, const char *name, const void *data,
+                    int64_t bytes, char *error, size_t errorSize) {
+  if (!job || !name || bytes < 0 || (bytes > 0 && !data)) {
+    writeError(error, errorSize, "a NULL or negative argument");
+    return SHARDRT_USAGE;
+  }
+  try {
+    auto *from = static_cast<const char *>(data);
+    auto size = static_cast<size_t>(bytes);
+    Store &store = *job->job.store;
+    std::string why;
+    size_t pieces = (size + pieceBytes - 1) / pieceBytes;
+    bool done = true;
+    for (size_t i = 0; done && i < pieces; ++i) {
+      size_t begin = i * pieceBytes;
+      std::string piece(from + begin, std::min(pieceBytes, size - begin));
+      done = store.set(pieceName(name, i + 1), piece, why);
+    }
+    // The number last: who has it finds the rest.
+    if (done && store.set(pieceName(name, 0), std::to_string(size), why))
+      return SHARDRT_OK;
+    writeError(error, errorSize, why);
+    return SHARDRT_LOST;
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
+    return SHARDRT_MEMORY;
+  }
+}
+
+int shardrt_job_get(shardrt_job *job, const char *name, int64_t timeoutMs,
+                    void **data, int64_t *bytes, char *error,
+                    size_t errorSize) {
+  if (!job || !name || !data || !bytes) {
+    writeError(error, errorSize, "a NULL argument");
+    return SHARDRT_USAGE;
+  }
+  try {
+    Store &store = *job->job.store;
+    std::string why, text;
+    if (timeoutMs <= 0)
+      timeoutMs = job->job.timeoutMs;
+    if (!store.get(pieceName(name, 0), timeoutMs, text, why)) {
+      writeError(error, errorSize, why);
+      return SHARDRT_LOST;
+    }
+    size_t size = std::strtoull(text.c_str(), nullptr, 10);
+    std::unique_ptr<char, void (*)(void *)> all(
+        static_cast<char *>(std::malloc(size + 1)), std::free);
+    if (!all)
+      throw std::bad_alloc();
+    for (size_t at = 0, piece = 1; at < size; ++piece) {
+      if (!store.get(pieceName(name, piece), timeoutMs, text, why) ||
+          text.empty() || text.size() > size - at) {
+        writeError(error, errorSize,
+                   why.empty() ? "a damaged value of '" + std::string(name) +
+                                     "'"
+                               : why);
+        return SHARDRT_LOST;
+      }
+      std::memcpy(all.get() + at, text.data(), text.size());
+      at += text.size();
+    }
+    *bytes = static_cast<int64_t>(size);
+    *data = all.release();
+    return SHARDRT_OK;
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
+    return SHARDRT_MEMORY;
+  }
+}
+
+} // extern "C"
