@@ -430,10 +430,13 @@ std::string Chooser::consider(const Candidate &candidate) {
     if (llvm::any_of(move.to, [&](int32_t to) { return side[to] != side[move.from]; }))
       paid += move.milliseconds;
   std::string note;
+  auto numbered = [](int64_t number) { return std::to_string(number) + (number == 1 ? " op" : " ops") + " on all pairs"; };
   if (count)
-    note = llvm::formatv("order zigzag carried through the program for {0} ops on all pairs: dealing out takes {1:f3} ms, each op for itself {2:f3} ms more", count, paid, saved);
+    note = llvm::formatv("order zigzag carried through the program for {0}: dealing out takes {1:f3} ms, each op for itself {2:f3} ms more",
+                         numbered(count), paid, saved);
   else if (all)
-    note = llvm::formatv("order zigzag not carried through the program: dealing out takes more than the {0:f3} ms that {1} ops on all pairs would gain", possible, all);
+    note = llvm::formatv("order zigzag not carried through the program: dealing out takes more than the {0:f3} ms that {1} would gain", possible,
+                         numbered(all));
   for (const Gain &gain : gains)
     if (!note.empty() && (count ? bool(side[gain.vertex]) : gain.milliseconds > 0))
       gain.node->op->setAttr(kOrderNoteAttrName, StringAttr::get(gain.node->op->getContext(), note));

@@ -457,6 +457,20 @@ struct Inputs {
         values[i] = ring.at(pieces[i][0], turn);
     return values;
   }
+  /// Lets operands not be those that other ops have: what is exchanged of them is not kept from one op to the next.
+  void renew(ArrayRef<unsigned> operands) {
+    SmallVector<Value> held;
+    for (unsigned i : operands)
+      for (Piece &piece : pieces[i])
+        held.push_back(piece.value);
+    SmallVector<Type> types = llvm::map_to_vector(held, [](Value value) { return value.getType(); });
+    ValueRange kept = stablehlo::OptimizationBarrierOp::create(ring.b, ring.loc, types, held)->getResults();
+    for (unsigned i : operands)
+      for (Piece &piece : pieces[i]) {
+        piece.value = kept.front();
+        kept = kept.drop_front();
+      }
+  }
   /// The same, for one part.
   SmallVector<Value> of(ArrayRef<Value> shared, int64_t turn, int64_t part) {
     SmallVector<Value> values(shared);
@@ -508,6 +522,12 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
   Location loc = ring.loc;
   bool hasValue = bool(op.getValue());
   Inputs inputs(ring);
+  // Keys that another op has met would be there whole, if their blocks were kept until here.
+  auto metBefore = [&](Operation *user) {
+    return user != op && isa<AllPairsOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
+  };
+  if (ring.countTurns() > 1 && llvm::any_of(op.getKey().getUsers(), metBefore))
+    inputs.renew(hasValue ? ArrayRef<unsigned>{0, 1, 2} : ArrayRef<unsigned>{0, 1}); // with queries, which differ
 
   PairCombine combine = op.getCombine();
   // The state of each part of the queries.
@@ -597,8 +617,6 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
   if (failed(plan))
     return failure();
   Ring ring(self, localization, std::move(*plan));
-  OpBuilder &b = ring.b;
-  Location loc = ring.loc;
   Inputs inputs(ring);
   SmallVector<AffineMap> maps{ring.stateMap(self.getResultMap(0), ring.depthDim), ring.stateMap(self.getResultMap(1), ring.depthDim),
                               ring.stateMap(self.getResultMap(2), ring.featureDim)};
@@ -610,19 +628,8 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
   }
   // Blocks travel once more: those of the forward pass, kept until here, would be
   // all keys and values on every rank.
-  if (ring.countTurns() > 1) {
-    SmallVector<Value> held;
-    for (unsigned i : {1u, 2u, 5u})
-      for (Piece &piece : inputs.pieces[i])
-        held.push_back(piece.value);
-    SmallVector<Type> types = llvm::map_to_vector(held, [](Value value) { return value.getType(); });
-    ValueRange kept = stablehlo::OptimizationBarrierOp::create(b, loc, types, held)->getResults();
-    for (unsigned i : {1u, 2u, 5u})
-      for (Piece &piece : inputs.pieces[i]) {
-        piece.value = kept.front();
-        kept = kept.drop_front();
-      }
-  }
+  if (ring.countTurns() > 1)
+    inputs.renew({1, 2, 5});
   // Gradients of queries stay; those of keys and values are of one block.
   SmallVector<SmallVector<Value>> total(op->getNumResults());
   for (auto [i, values] : llvm::enumerate(total))

@@ -107,9 +107,9 @@ def pairs_of(text: str, owned: list[Interval]) -> list[int]:
     return pairs
 
 
-def moved_bytes(shard_run: str, model: Path) -> int:
+def moved_bytes(shard_run: str, model: Path, *options: str) -> int:
     """Return the bytes that leave ranks in a step."""
-    run = subprocess.run([shard_run, str(model), "--seed=1", "--report=json"], capture_output=True, text=True, check=True)
+    run = subprocess.run([shard_run, str(model), "--seed=1", "--report=json", *options], capture_output=True, text=True, check=True)
     return sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
 
 
@@ -129,8 +129,8 @@ def op_numbers(tokens: int, ranks: int) -> int:
     return dealt_rows(tokens, ranks) * (4 * DEPTH + 4) + keys * 6 * DEPTH
 
 
-def program_numbers(tokens: int, ranks: int) -> int:
-    """Return the numbers of one head that travel where the whole program is dealt out."""
+def dealt_numbers(tokens: int, ranks: int) -> tuple[int, int]:
+    """Return how many keys travel to each op, and how many tokens to each value that is dealt out, where the whole program is."""
     halves = [((end - begin + 1) // 2, (end - begin) // 2) for begin, end in cut(tokens, ranks)]
     # Of the blocks of ranks before it a rank needs the part from the front alone.
     keys = sum(front + (back if owner > rank else 0) for rank in range(ranks) for owner, (front, back) in enumerate(halves) if owner != rank)
@@ -140,7 +140,12 @@ def program_numbers(tokens: int, ranks: int) -> int:
     for rank, block in enumerate(cut(tokens, ranks)):
         mine = [(starts[rank], starts[rank + 1]), (ends[rank + 1], ends[rank])]
         rows += sum(size(part) - common(part, block) for part in mine)
-    # Four arguments and four results.
+    return keys, rows
+
+
+def program_numbers(tokens: int, ranks: int) -> int:
+    """Return the numbers of one head that travel where the whole program is dealt out: four arguments and four results."""
+    keys, rows = dealt_numbers(tokens, ranks)
     return rows * 8 * DEPTH + keys * 6 * DEPTH
 
 
@@ -157,6 +162,27 @@ def check_gradient(shard_run: str, folder: str) -> bool:
                 print(f"gradient{order}: {ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")
                 return False
             print(f"gradient{order}: {ranks} ranks, {tokens} tokens: {moved} bytes")
+    return True
+
+
+def check_chain(shard_run: str, folder: str) -> bool:
+    """Check that ops in a row are dealt out once, though nobody asks for it: three arguments, one result, and keys and values of each op."""
+    model, whole = Path(folder) / "chain.mlir", PROGRAM.split("  %o, ")
+    ops = 3
+    for ranks, tokens in ((4, 4096), (3, 4099)):
+        body = ""
+        for number in range(ops):
+            op = "  %o, " + whole[1].split("  return")[0]
+            op = op.replace("%o, %m, %l", f"%o{number}, %m{number}, %l{number}")
+            body += op.replace("softmax %q,", f"softmax %o{number - 1}," if number else "softmax %q,")
+        model.write_text((whole[0] + body + f"  return %o{ops - 1} : !t\n}}\n").replace("RANKS", str(ranks)).replace("TOKENS", str(tokens)))
+        keys, rows = dealt_numbers(tokens, ranks)
+        moved, expected = moved_bytes(shard_run, model), (rows * 4 * DEPTH + ops * keys * 2 * DEPTH) * HEADS * 4
+        kept = moved_bytes(shard_run, model, "--keep-order")
+        if moved != expected or not moved < kept:
+            print(f"{ops} ops in a row: {ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}; each op for itself {kept}")
+            return False
+        print(f"{ops} ops in a row: {ranks} ranks, {tokens} tokens: {moved} bytes, each op for itself {kept}")
     return True
 
 
@@ -181,7 +207,7 @@ def main() -> int:
                 print(f"{ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")
                 return 1
             print(f"{ranks} ranks, {tokens} tokens: pairs {pairs}, {moved} bytes")
-        if not check_gradient(shard_run, folder):
+        if not check_gradient(shard_run, folder) or not check_chain(shard_run, folder):
             return 1
     return 0
 
