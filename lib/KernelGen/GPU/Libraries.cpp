@@ -210,7 +210,9 @@ bool Description::describeProduct() {
     for (auto [dim, along] :
          {std::pair<int64_t, ArrayRef<unsigned>>{2, *columns}, {1, *rows}}) {
       ofBias.clear();
+      // What it runs along stands side by side in the result.
       if (biasDim == 0 && product.batches == 1 && !along.empty() &&
+          covers(result, ofResult, {static_cast<unsigned>(dim)}) &&
           add(ofBias, bias, along) && covers(bias, ofBias, {0}))
         biasDim = dim;
     }
@@ -278,7 +280,7 @@ bool Description::describeConvolution() {
   bool leftIsImage =
       !left.map.isProjectedPermutation(/*allowZeroInResults=*/true);
   const View &image = leftIsImage ? left : right;
-  View other = leftIsImage ? right : left;
+  const View &other = leftIsImage ? right : left;
   const SmallVector<unsigned> &imageLines =
       leftIsImage ? product.left.lines : product.right.lines;
   const SmallVector<unsigned> &otherLines =
@@ -322,45 +324,24 @@ bool Description::describeConvolution() {
   }
   if (spatials.empty() || spatials.size() > kMostSpatial)
     return false;
-  // From the last element of the window to the first, along all of its dims?
-  bool isReversed = false, isForward = false;
-  SmallVector<AffineExpr> exprs(other.map.getResults());
-  for (AffineExpr &expr : exprs) {
-    if (isa<AffineDimExpr, AffineConstantExpr>(expr)) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      for (const Spatial &spatial : spatials)
-        isForward |= dim && spatial.window == dim.getPosition() &&
-                     sizes[*spatial.window] != 1;
-      continue;
-    }
-    bool found = false;
-    for (const Spatial &spatial : spatials)
-      if (spatial.window && ShapedType::isStatic(sizes[*spatial.window])) {
-        AffineExpr dim = getAffineDimExpr(*spatial.window, expr.getContext());
-        if (expr == sizes[*spatial.window] - 1 - dim) {
-          expr = dim;
-          found = isReversed = true;
-        }
-      }
-    if (!found)
-      return false;
-  }
-  if (isReversed && isForward)
-    return false;
-  other.map =
-      AffineMap::get(other.map.getNumDims(), 0, exprs, other.map.getContext());
   // A window that is larger than what it is moved over is the gradient of a
   // filter: point and window change places.
   int64_t points = 1, window = 1;
+  auto grow = [&](int64_t &count, std::optional<unsigned> dim) {
+    if (!dim || ShapedType::isDynamic(count))
+      return;
+    bool known = ShapedType::isStatic(sizes[*dim]);
+    count = known ? count * sizes[*dim] : ShapedType::kDynamic;
+  };
   for (const Spatial &spatial : spatials) {
-    for (auto [dim, size] :
-         {std::pair(spatial.at, &points), {spatial.window, &window}}) {
-      if (dim && ShapedType::isDynamic(sizes[*dim]))
-        return false;
-      *size *= dim ? sizes[*dim] : 1;
-    }
+    grow(points, spatial.at);
+    grow(window, spatial.window);
   }
-  bool isFilter = window > points && !isReversed;
+  // What is not known is large.
+  if (ShapedType::isDynamic(points) && ShapedType::isDynamic(window))
+    return false;
+  bool isFilter = ShapedType::isDynamic(window) ||
+                  (ShapedType::isStatic(points) && window > points);
   SmallVector<unsigned> depth = rest(product.depth);
   SmallVector<unsigned> imageBatch = isFilter ? depth : plain,
                         imageChannels = isFilter ? plain : depth;
@@ -385,12 +366,6 @@ bool Description::describeConvolution() {
         !add(ofResult, result, allLines) ||
         !add(ofResult, result, *orderedChannels))
       return false;
-  } else if (isReversed) {
-    if (!add(ofOther, other, allChannels) ||
-        !add(ofOther, other, *orderedLines) ||
-        !add(ofResult, result, *orderedBatch) ||
-        !add(ofResult, result, allLines))
-      return false;
   } else {
     if (!add(ofOther, other, allLines) ||
         !add(ofOther, other, *orderedChannels) ||
@@ -398,10 +373,13 @@ bool Description::describeConvolution() {
         !add(ofResult, result, allLines))
       return false;
   }
-  int64_t mode = isFilter ? 2 : isReversed ? 1 : 0, groupCount = 1;
+  int64_t groupCount = 1;
   for (unsigned dim : *orderedGroups)
-    groupCount *= sizes[dim];
-  numbers = {mode, static_cast<int64_t>(spatials.size()), groupCount};
+    if (ShapedType::isDynamic(sizes[dim]))
+      return false;
+    else
+      groupCount *= sizes[dim];
+  numbers = {isFilter, static_cast<int64_t>(spatials.size()), groupCount};
   numbers.append(6, 1);
   numbers.append(3, 0);
   for (auto [i, spatial] : llvm::enumerate(spatials)) {
@@ -419,29 +397,26 @@ bool Description::describeConvolution() {
     }
     int64_t steps = isFilter ? spatial.dilation : spatial.step;
     int64_t dilation = isFilter ? spatial.step : spatial.dilation;
-    if (isReversed && steps != 1)
-      return false;
     numbers[3 + i] = steps;
     numbers[6 + i] = dilation;
-    if (isReversed)
-      numbers[9 + i] =
-          (spatial.window ? sizes[*spatial.window] - 1 : 0) * dilation;
   }
-  if (ShapedType::isDynamic(groupCount) || !covers(image, ofImage, {}) ||
-      !covers(other, ofOther, {}) || !covers(result, ofResult, {}))
+  if (!covers(image, ofImage, {}) || !covers(other, ofOther, {}) ||
+      !covers(result, ofResult, {}))
     return false;
   kind = "convolution";
-  // A library finds as many points as there is room for.
+  // A library finds as many points as there is room for; the runtime looks
+  // where sizes are known then.
   for (auto [i, spatial] : llvm::enumerate(spatials)) {
     int64_t at = spatial.at ? sizes[*spatial.at] : 1,
             within = spatial.window ? sizes[*spatial.window] : 1;
     int64_t size = image.type.getDimSize(imageDims[i]);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(at) ||
+        ShapedType::isDynamic(within))
+      continue;
     int64_t reach =
         (at - 1) * spatial.step + (within - 1) * spatial.dilation + 1;
-    if (ShapedType::isDynamic(size) || size < reach)
-      return false;
     int64_t step = isFilter ? spatial.dilation : spatial.step;
-    if (isReversed ? size != reach : size - reach >= step)
+    if (size < reach || size - reach >= step)
       return false;
   }
   operands = {image, other, result};

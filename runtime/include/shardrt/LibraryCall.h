@@ -46,11 +46,11 @@ enum shardrt_library_call_epilogue {
   SHARDRT_CALL_GELU = 4  /**< by a hyperbolic tangent */
 };
 
-/** Which tensor of a convolution is computed. */
+/** Which tensor of a convolution is computed. Gradients of x come as a convolution
+ * of y, widened, and of w, turned round. */
 enum shardrt_library_call_convolution {
   SHARDRT_CALL_FORWARD = 0, /**< y of x and w */
-  SHARDRT_CALL_DATA = 1,    /**< x of y and w */
-  SHARDRT_CALL_FILTER = 2   /**< w of x and y */
+  SHARDRT_CALL_FILTER = 1   /**< w of x and y */
 };
 
 enum shardrt_library_call_transform {

@@ -114,14 +114,26 @@ static int typeOf(ElementType type) {
 static std::array<const Operand *, 3> byRole(const Call &call) {
   const Operand *first = &call.operands[0], *second = &call.operands[1],
                 *result = &call.result();
-  switch (call.numbers[0]) {
-  case SHARDRT_CALL_DATA:
-    return {result, second, first};
-  case SHARDRT_CALL_FILTER:
+  if (call.numbers[0] == SHARDRT_CALL_FILTER)
     return {first, result, second};
-  default:
-    return {first, second, result};
+  return {first, second, result};
+}
+
+/// Whether cuDNN finds as many points as the result, or y, has.
+static bool sizesAgree(const Call &call) {
+  auto [x, w, y] = byRole(call);
+  for (int64_t i = 0; i < call.numbers[1]; ++i) {
+    int64_t stride = call.numbers[3 + i], dilation = call.numbers[6 + i];
+    int64_t rest = x->sizes[2 + i] + 2 * call.numbers[9 + i] -
+                   (w->sizes[2 + i] - 1) * dilation - 1;
+    if (stride < 1 || dilation < 1 || rest < 0 ||
+        rest / stride + 1 != y->sizes[2 + i])
+      return false;
   }
+  int64_t groups = call.numbers[2];
+  return groups >= 1 && x->sizes[0] == y->sizes[0] &&
+         x->sizes[1] == groups * w->sizes[1] && w->sizes[0] == y->sizes[1] &&
+         w->sizes[0] % groups == 0;
 }
 
 bool Convolutions::mayUse(void *config, ElementType type) {
@@ -227,19 +239,16 @@ bool Convolutions::prepare(const Call &call, Plan &plan, std::string &why) {
   Descriptor x = tensorOf(library, *operands[0], 1),
              w = tensorOf(library, *operands[1], 2),
              y = tensorOf(library, *operands[2], 3);
-  int first = what == SHARDRT_CALL_FORWARD ? ForwardAlpha
-              : what == SHARDRT_CALL_DATA  ? DataAlpha
-                                           : FilterAlpha;
-  Descriptor op(library, what == SHARDRT_CALL_FORWARD ? OperationForward
-                         : what == SHARDRT_CALL_DATA  ? OperationData
-                                                      : OperationFilter);
+  bool isFilter = what == SHARDRT_CALL_FILTER;
+  int first = isFilter ? FilterAlpha : ForwardAlpha;
+  Descriptor op(library, isFilter ? OperationFilter : OperationForward);
   float one32 = 1, zero32 = 0;
   double one64 = 1, zero64 = 0;
   if (isDouble)
     op.set(first, TypeDouble, one64).set(first + 1, TypeDouble, zero64);
   else
     op.set(first, TypeFloat, one32).set(first + 1, TypeFloat, zero32);
-  // The three ops name w, x and y in this order.
+  // Both ops name w, x and y in this order.
   op.set(first + 2, convolution)
       .set(first + 3, w)
       .set(first + 4, x)
@@ -268,6 +277,8 @@ Outcome Convolutions::run(const Call &call, std::string &why) {
   for (int64_t i = 0; i < 3; ++i)
     if (call.operands[i].rank != dims + 2 || typeOf(call.operands[i].type) < 0)
       return Outcome::NotOffered;
+  if (!sizesAgree(call))
+    return Outcome::NotOffered;
   auto known = plans.find(call.key);
   if (known == plans.end()) {
     if (plans.size() >= mostPlans)

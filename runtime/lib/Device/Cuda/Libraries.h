@@ -80,8 +80,8 @@ struct Heuristic {
   F(cublasLtMatmulPreferenceSetAttribute, Status, preferenceSet,               \
     (void *, int, const void *, size_t))                                       \
   F(cublasLtMatmulAlgoGetHeuristic, Status, heuristic,                         \
-    (void *, void *, void *, void *, void *, void *, void *, int, lt::Heuristic *, \
-     int *))                                                                   \
+    (void *, void *, void *, void *, void *, void *, void *, int,              \
+     lt::Heuristic *, int *))                                                  \
   F(cublasLtMatmul, Status, matmul,                                            \
     (void *, void *, const void *, const void *, void *, const void *, void *, \
      const void *, const void *, void *, void *, void *, const uint64_t *,     \
@@ -131,7 +131,6 @@ enum : int {
   Plan = 5,
   OperationForward = 10,
   OperationFilter = 11,
-  OperationData = 12,
   Graph = 15,
   VariantPack = 16,
   Tensor = 17,
@@ -151,7 +150,6 @@ enum : int {
   PlanConfig = 401,
   PlanWorkspace = 402,
   ForwardAlpha = 700, // then beta, convolution, w, x, y
-  DataAlpha = 706,    // then beta, convolution, w, dx, dy
   FilterAlpha = 712,  // then beta, convolution, dw, x, dy
   GraphHandle = 800,
   GraphOperations = 801,
