@@ -1,7 +1,7 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
     check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|ranks|own] [--jobs N] [--results FILE]
-             [--device NAME] [--transport NAME]
+             [--device NAME] [--transport NAME] [--kernels NAME]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
 arriving in uneven shards, empty ones among them. The expected outputs come from the unsharded program as JAX runs
@@ -244,10 +244,11 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run")
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--kernels", help="who does products on devices (default: our kernels)")
     parser.add_argument("--device", help="what runs the programs (default: the host)")
     parser.add_argument("--transport", help="how buffers go from rank to rank (default: the tool's own)")
     options = parser.parse_args()
-    extra = tuple(f"--{name}={value}" for name, value in (("device", options.device), ("transport", options.transport))
+    extra = tuple(f"--{name}={value}" for name, value in (("device", options.device), ("transport", options.transport), ("kernels", options.kernels))
                   if value)
     entries = read_manifest(options.corpus)
     known = {entry["name"] for entry in entries}
