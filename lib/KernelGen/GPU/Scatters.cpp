@@ -2,12 +2,15 @@
 //
 // A loop reads where its next update goes, and does something there. Updates of
 // different places have nothing to do with one another, those of one place must
-// keep their order: so that places, not updates, belong to threads. Each thread
-// goes through all updates and does those of its places, a part of each where
-// updates are rows. Results are those of the loop, in every run.
+// keep their order: so that places, not updates, belong to threads, a part of
+// each where updates are rows. Results are those of the loop, in every run.
+//
+// Of few updates each thread goes through all and does those of its places. Many
+// are sorted by place first (stable): then those of one place stand side by side
+// and in order, and a thread goes through them.
 //
 //===----------------------------------------------------------------------===//
-#include "Points.h"
+#include "Lines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -15,8 +18,10 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Threads that a scatter is shared among, at most: each reads all places.
+/// Threads that a scatter is shared among, at most: each reads all places ...
 static constexpr int64_t kMostThreads = 16384;
+/// ... if there are no more than these.
+static constexpr int64_t kFewUpdates = 1024;
 
 namespace {
 /// An access of a loop's body to a buffer from outside: in each dim the place
@@ -186,15 +191,154 @@ bool Scatter::read() {
          !stored.empty() && findPlace();
 }
 
-bool gpukernels::launchScatter(scf::ForOp loop) {
-  Scatter scatter;
-  scatter.loop = loop;
-  if (!scatter.read())
-    return false;
-  hoistRankValues(loop);
-  int64_t points = scatter.pointsOfUpdates();
-  if (points == 0)
-    return false;
+/// Makes what `scatter` does to rows the work of a thread at one `point` of
+/// them.
+static void takePoint(Scatter &scatter, Value point) {
+  for (linalg::GenericOp generic : scatter.generics) {
+    OpBuilder inside(generic);
+    Location loc = generic.getLoc();
+    Dims dims(inside, generic);
+    PointEmitter emitter(inside, generic);
+    dims.place(inside, loc, emitter, dims.parallel, point);
+    SmallVector<Value> current;
+    for (auto [output, argument] : llvm::zip_equal(
+             generic.getDpsInitsMutable(), generic.getRegionOutputArgs()))
+      current.push_back(argument.use_empty() ? Value()
+                                             : emitter.loadOutput(output));
+    SmallVector<Value> results = emitter.body(current);
+    for (auto [output, value] :
+         llvm::zip_equal(generic.getDpsInitsMutable(), results))
+      emitter.storeOutput(output, value);
+    generic.erase();
+  }
+}
+
+namespace {
+/// The places of updates in order, and the updates' numbers.
+struct Order {
+  Value places, numbers, count;
+};
+} // namespace
+
+/// Kernels that find the places of all updates and sort them.
+static FailureOr<Order> sortUpdates(Scatter &scatter) {
+  scf::ForOp loop = scatter.loop;
+  Location loc = loop.getLoc();
+  OpBuilder b(loop);
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  bool isKnown = trips && trips->getSExtValue() <= INT32_MAX;
+  int64_t known = isKnown ? trips->getSExtValue() : ShapedType::kDynamic;
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value span = arith::SubIOp::create(b, loc, loop.getUpperBound(),
+                                     loop.getLowerBound());
+  Order order;
+  order.count = arith::MaxSIOp::create(b, loc, span, zero);
+  auto buffer = [&](Type element) -> Value {
+    auto type = MemRefType::get({known}, element);
+    if (isKnown)
+      return memref::AllocOp::create(b, loc, type);
+    return memref::AllocOp::create(b, loc, type, order.count);
+  };
+  Type i64 = b.getI64Type(), number = isKnown ? b.getI32Type() : i64;
+  Value found = buffer(i64);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Value thread = beginLaunchOf(b, loc, order.count, kBlock);
+    IRMapping map;
+    map.map(loop.getInductionVar(),
+            arith::AddIOp::create(b, loc, loop.getLowerBound(), thread));
+    Operation *finds = scatter.place.getDefiningOp();
+    for (Operation &op : *loop.getBody()) {
+      b.clone(op, map);
+      if (&op == finds)
+        break;
+    }
+    Value place = arith::IndexCastOp::create(b, loc, i64,
+                                             map.lookup(scatter.place));
+    memref::StoreOp::create(b, loc, place, found, thread);
+  }
+  order.places = buffer(i64);
+  order.numbers = buffer(number);
+  auto lines = spmd::LinesOp::create(
+      b, loc, TypeRange(), spmd::LineKind::Sort, /*dim=*/0, /*backward=*/false,
+      /*positions=*/true, found, /*starts=*/ValueRange(),
+      ValueRange{order.places, order.numbers});
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&lines.getBody(), {}, {i64, i64}, {loc, loc});
+  Value before =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                            body->getArgument(0), body->getArgument(1));
+  spmd::YieldOp::create(b, loc, before);
+  if (failed(launchLines(lines)))
+    return failure();
+  return order;
+}
+
+/// A kernel whose threads each do the updates of a place, at one of `points`
+/// points of each. The loop is gone then.
+static void launchSegments(Scatter &scatter, const Order &order,
+                           int64_t points) {
+  scf::ForOp loop = scatter.loop;
+  Location loc = loop.getLoc();
+  OpBuilder b(loop);
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
+  auto equal = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  };
+  Value one = index(1), zero = index(0);
+  Value total = arith::MulIOp::create(b, loc, order.count, index(points));
+  Value thread = beginLaunchOf(b, loc, total, kBlock);
+  Value point = arith::RemUIOp::create(b, loc, thread, index(points));
+  Value slot = arith::DivUIOp::create(b, loc, thread, index(points));
+  takePoint(scatter, point);
+  auto placeOf = [&](Value at) -> Value {
+    return memref::LoadOp::create(b, loc, order.places, at);
+  };
+  // The first update of a place does them all.
+  Value mine = placeOf(slot);
+  Value earlier = arith::SubIOp::create(b, loc, slot, one);
+  earlier = arith::MaxSIOp::create(b, loc, earlier, zero);
+  Value isLater = equal(placeOf(earlier), mine);
+  Value isFirst = equal(slot, zero);
+  Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  Value skips = arith::SelectOp::create(b, loc, isFirst, no, isLater);
+  auto guard = scf::IfOp::create(b, loc, skips, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(guard.elseBlock());
+  Value last = arith::SubIOp::create(b, loc, order.count, one);
+  auto walk = scf::WhileOp::create(
+      b, loc, TypeRange{b.getIndexType()}, ValueRange{slot},
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value inside =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, now[0],
+                                  order.count);
+        Value at = arith::MinSIOp::create(b, loc, now[0], last);
+        Value same = equal(placeOf(at), mine);
+        Value goesOn = arith::AndIOp::create(b, loc, inside, same);
+        scf::ConditionOp::create(b, loc, goesOn, now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value next = arith::AddIOp::create(b, loc, now[0], one);
+        scf::YieldOp::create(b, loc, next);
+      });
+  Block &body = walk.getAfter().front();
+  b.setInsertionPointToStart(&body);
+  Value number =
+      memref::LoadOp::create(b, loc, order.numbers, body.getArgument(0));
+  number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+  Value update =
+      arith::AddIOp::create(b, loc, loop.getLowerBound(), number);
+  loop.getInductionVar().replaceAllUsesWith(update);
+  Block *updates = loop.getBody();
+  updates->getTerminator()->erase();
+  body.getOperations().splice(b.getInsertionPoint(), updates->getOperations());
+  loop.erase();
+}
+
+/// A kernel whose threads each do the updates of their places among all.
+static void launchOwners(Scatter &scatter, int64_t points, bool takesPoints) {
+  scf::ForOp loop = scatter.loop;
   int64_t owners = std::max<int64_t>(kMostThreads / points, 1);
   if (ShapedType::isStatic(scatter.extent))
     owners = std::clamp<int64_t>(scatter.extent, 1, owners);
@@ -207,28 +351,8 @@ bool gpukernels::launchScatter(scf::ForOp loop) {
   Value point = arith::RemUIOp::create(b, loc, thread, index(b, points));
   Value owner = arith::DivUIOp::create(b, loc, thread, index(b, points));
   loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-
-  if (!scatter.generics.empty() && !scatter.storesElements &&
-      (points > 1 || llvm::all_of(scatter.generics, [](linalg::GenericOp op) {
-         return llvm::all_of(op.getStaticLoopRanges(),
-                             [](int64_t size) { return size == 1; });
-       })))
-    for (linalg::GenericOp generic : scatter.generics) {
-      OpBuilder inside(generic);
-      Dims dims(inside, generic);
-      PointEmitter emitter(inside, generic);
-      dims.place(inside, loc, emitter, dims.parallel, point);
-      SmallVector<Value> current;
-      for (auto [output, argument] : llvm::zip_equal(
-               generic.getDpsInitsMutable(), generic.getRegionOutputArgs()))
-        current.push_back(argument.use_empty() ? Value()
-                                               : emitter.loadOutput(output));
-      SmallVector<Value> results = emitter.body(current);
-      for (auto [output, value] :
-           llvm::zip_equal(generic.getDpsInitsMutable(), results))
-        emitter.storeOutput(output, value);
-      generic.erase();
-    }
+  if (takesPoints)
+    takePoint(scatter, point);
 
   // What is behind the place's finding is done by its owner.
   Operation *finds = scatter.place.getDefiningOp();
@@ -244,5 +368,34 @@ bool gpukernels::launchScatter(scf::ForOp loop) {
   then->getOperations().splice(
       then->getTerminator()->getIterator(), body->getOperations(),
       std::next(guard->getIterator()), body->getTerminator()->getIterator());
+}
+
+bool gpukernels::launchScatter(scf::ForOp loop) {
+  Scatter scatter;
+  scatter.loop = loop;
+  if (!scatter.read())
+    return false;
+  hoistRankValues(loop);
+  int64_t points = scatter.pointsOfUpdates();
+  if (points == 0)
+    return false;
+  // Whether a thread does one point of each update, or all of it.
+  bool takesPoints =
+      !scatter.generics.empty() && !scatter.storesElements &&
+      (points > 1 || llvm::all_of(scatter.generics, [](linalg::GenericOp op) {
+         return llvm::all_of(op.getStaticLoopRanges(),
+                             [](int64_t size) { return size == 1; });
+       }));
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (trips && trips->sle(kFewUpdates)) {
+    launchOwners(scatter, points, takesPoints);
+    return true;
+  }
+  FailureOr<Order> order = sortUpdates(scatter);
+  if (failed(order))
+    return false;
+  if (!takesPoints)
+    scatter.generics.clear();
+  launchSegments(scatter, *order, points);
   return true;
 }
