@@ -423,6 +423,49 @@ static LogicalResult decompose(OptimizationBarrierOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Sums of products of a kind that their result does not hold
+//===----------------------------------------------------------------------===//
+
+/// The wider of those of `types` that are a `KindT`; null if none is.
+template <typename KindT> static Type widest(ArrayRef<Type> types) {
+  auto bitsOf = [](Type type) {
+    auto complex = dyn_cast<ComplexType>(type);
+    return (complex ? complex.getElementType() : type).getIntOrFloatBitWidth();
+  };
+  Type found;
+  for (Type type : types)
+    if (isa<KindT>(type) && (!found || bitsOf(type) > bitsOf(found)))
+      found = type;
+  return found;
+}
+
+/// A product of complex numbers with a real result, or of floats with an integer
+/// one: the whole sum is converted, as XLA does, and not what each rank has of it.
+/// Floats narrower than f32 are summed in f32.
+template <typename OpT> static void convertBehind(OpT op) {
+  Type operands[] = {getElementTypeOrSelf(op.getLhs()),
+                     getElementTypeOrSelf(op.getRhs())};
+  Type result = getElementTypeOrSelf(op.getResult());
+  Type sum = widest<ComplexType>(operands);
+  if (isa<ComplexType>(result))
+    return;
+  if (!sum && isa<IntegerType>(result)) {
+    sum = widest<FloatType>(operands);
+    if (sum && sum.getIntOrFloatBitWidth() < 32)
+      sum = Float32Type::get(op.getContext());
+  }
+  if (!sum)
+    return;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  auto type = cast<RankedTensorType>(op.getType());
+  op.getResult().setType(type.clone(sum));
+  auto converted = ConvertOp::create(builder, op.getLoc(), type, op.getResult());
+  converted->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getResult().replaceAllUsesExcept(converted, converted);
+}
+
 namespace {
 struct DecomposeOpsPass final
     : shardc::impl::DecomposeOpsPassBase<DecomposeOpsPass> {
@@ -438,6 +481,10 @@ struct DecomposeOpsPass final
                     RngBitGeneratorOp, MapOp, DotOp, BroadcastOp,
                     GetTupleElementOp, OptimizationBarrierOp>(
                   [](auto op) { return decompose(op); })
+              .Case<DotGeneralOp, ConvolutionOp>([](auto op) {
+                convertBehind(op);
+                return success();
+              })
               .Case([](chlo::RaggedDotOp op) { return decomposeRaggedDot(op); })
               .Case([](chlo::MulhiOp op) { return decomposeMulhi(op); })
               .Case([&](RngOp op) { return decompose(op, ++drawn); })

@@ -17,33 +17,10 @@ using namespace shardc::lowering;
 // The common body
 //===----------------------------------------------------------------------===//
 
-// The type that a result of (signless) element type `type` is accumulated in.
+// The type that a result of element type `type` is accumulated in.
 static Type accumulatorType(Type type) {
   auto narrow = dyn_cast<FloatType>(type);
   return narrow ? computeType(narrow) : type;
-}
-
-// An operand's element in the type of the accumulator. The real part of a
-// complex accumulator is no case: both operands are complex then.
-static Value widen(ImplicitLocOpBuilder &b, Value value, Type source,
-                   Type target) {
-  Type type = value.getType();
-  if (type == target)
-    return value;
-  if (isa<FloatType>(type) && isa<FloatType>(target))
-    return castFloat(b, value, target);
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    if (isa<FloatType>(target))
-      return isUnsigned(source)
-                 ? arith::UIToFPOp::create(b, target, value).getResult()
-                 : arith::SIToFPOp::create(b, target, value).getResult();
-    if (integer.getWidth() > target.getIntOrFloatBitWidth())
-      return arith::TruncIOp::create(b, target, value);
-    return isUnsigned(source)
-               ? arith::ExtUIOp::create(b, target, value).getResult()
-               : arith::ExtSIOp::create(b, target, value).getResult();
-  }
-  return nullptr;
 }
 
 static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
@@ -68,41 +45,34 @@ static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::AddIOp::create(b, lhs, rhs);
 }
 
-// Sum of products over `maps`, of element type `element`; null after an error.
+// Sum of products over `maps`, of element type `element`.
 static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                       ArrayRef<OpFoldResult> sizes, Type element,
                       ArrayRef<AffineMap> maps,
                       ArrayRef<utils::IteratorType> iterators) {
   ImplicitLocOpBuilder &b = l.b;
-  Type accumulator = accumulatorType(element);
   Type lhsSource = elementType(op->getOperand(0).getType());
   Type rhsSource = elementType(op->getOperand(1).getType());
-  bool ok = true;
+  Type resultSource = elementType(op->getResult(0).getType());
+  Type sumSource = accumulatorType(resultSource);
+  Type accumulator = signlessType(sumSource);
   // An outer product adds nothing up: it is elementwise, and writes only.
   bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
   Value start =
       sums ? l.filled(sizes, l.zero(accumulator)) : l.empty(sizes, accumulator);
   Value sum = l.generic({lhs, rhs}, start, maps, iterators,
                         [&](ValueRange args) -> SmallVector<Value> {
-                          Value x = widen(b, args[0], lhsSource, accumulator);
-                          Value y = widen(b, args[1], rhsSource, accumulator);
-                          ok = x && y;
-                          if (!ok)
-                            return {args[2]};
+                          Value x = convertScalar(b, args[0], lhsSource, sumSource);
+                          Value y = convertScalar(b, args[1], rhsSource, sumSource);
                           Value product = multiply(b, x, y);
                           return {sums ? add(b, args[2], product) : product};
                         })
                   .front();
-  if (!ok) {
-    op->emitOpError("unsupported with operands of element types ")
-        << lhsSource << " and " << rhsSource << " and a result of " << element;
-    return nullptr;
-  }
   if (accumulator == element)
     return sum;
   return l.map(sum, l.empty(sizes, element),
                [&](ValueRange args) -> SmallVector<Value> {
-                 return {castFloat(b, args[0], element)};
+                 return {convertScalar(b, args[0], sumSource, resultSource)};
                });
 }
 

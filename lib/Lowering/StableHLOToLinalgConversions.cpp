@@ -57,8 +57,10 @@ static Value integerToFloat(ScalarBuilder &b, Value value, FloatType type,
   return castFloat(b, result, type);
 }
 
-// `from` and `to` are source types.
-static Value convertScalar(ScalarBuilder &b, Value value, Type from, Type to) {
+Value lowering::convertScalar(ScalarBuilder &b, Value value, Type from,
+                              Type to) {
+  if (from == to)
+    return value;
   Type target = signlessType(to);
   if (auto complex = dyn_cast<ComplexType>(to)) {
     Type part = complex.getElementType();

@@ -54,7 +54,7 @@ def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::Module
 def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
   let summary = "Say rare ops in common ones, which have rules and lowerings.";
   let description = [{
-    batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms,
+    batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms, products whose result is of a lesser kind than their operands,
     tuples, sizes of dims that are known, tokens (which say nothing that the order of ops does not). After: none of these. Random bits depend on the element's index alone, so they
     are the same on any mesh. Refuses: sizes that are set to less than a dim has, algorithms that are not known.
   }];
