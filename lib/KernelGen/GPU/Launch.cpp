@@ -59,8 +59,7 @@ Value gpukernels::shuffle(OpBuilder &b, Location loc, Value value,
     Type i64 = b.getI64Type();
     if (width < 64)
       value = arith::ExtUIOp::create(b, loc, i64, value);
-    Value half =
-        arith::ConstantOp::create(b, loc, b.getIntegerAttr(i64, 32));
+    Value half = arith::ConstantOp::create(b, loc, b.getIntegerAttr(i64, 32));
     Value high = arith::ShRUIOp::create(b, loc, value, half);
     Value low = word(arith::TruncIOp::create(b, loc, i32, value));
     high = word(arith::TruncIOp::create(b, loc, i32, high));
@@ -74,17 +73,20 @@ Value gpukernels::shuffle(OpBuilder &b, Location loc, Value value,
   return isFloat ? arith::BitcastOp::create(b, loc, type, value) : value;
 }
 
-void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
-  MLIRContext *ctx = loop.getContext();
+LLVM::LoopAnnotationAttr gpukernels::unrolling(MLIRContext *ctx,
+                                               int64_t count) {
   BoolAttr disable = count == 1 ? BoolAttr::get(ctx, true) : BoolAttr();
   IntegerAttr number;
   if (count > 1)
     number = IntegerAttr::get(IntegerType::get(ctx, 32), count);
   auto unroll =
       LLVM::LoopUnrollAttr::get(ctx, disable, number, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(
-                                            ctx, {}, {}, {}, unroll, {}, {}, {},
-                                            {}, {}, {}, {}, {}, {}, {}, {}));
+  return LLVM::LoopAnnotationAttr::get(ctx, {}, {}, {}, unroll, {}, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {});
+}
+
+void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
+  loop->setAttr("llvm.loop_annotation", unrolling(loop.getContext(), count));
 }
 
 Value gpukernels::rootOf(Value memref) {

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMAttrs.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,6 +32,14 @@ Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
 int64_t runOf(linalg::GenericOp op, OpOperand &operand,
               ArrayRef<unsigned> dims);
 
+/// True if element (0, ...) of `memref` stands at a multiple of 16 bytes.
+bool beginsAligned(Value memref);
+
+/// The device's address of the element of `memref`, a strided buffer, at
+/// `subscripts`.
+Value addressOf(OpBuilder &b, Location loc, Value memref,
+                ArrayRef<Value> subscripts);
+
 /// Four 8 x 8 matrices of 16-bit numbers, a word of each in every lane of a
 /// warp; lane i gives the address, in shared memory, of row i % 8 of number i
 /// / 8.
@@ -49,7 +58,9 @@ bool canShuffle(Type type);
 Value shuffle(OpBuilder &b, Location loc, Value value, int64_t distance,
               gpu::ShuffleMode mode);
 
-/// Lets LLVM put `count` rounds of `loop` side by side, no more.
+/// What lets LLVM put `count` rounds of a loop side by side, no more.
+LLVM::LoopAnnotationAttr unrolling(MLIRContext *ctx, int64_t count);
+/// The same, said of `loop`.
 void setUnrolling(scf::ForOp loop, int64_t count);
 
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);

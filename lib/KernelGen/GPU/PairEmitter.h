@@ -3,6 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
 
 #include "PairSteps.h"
+#include "Warpgroups.h"
 
 namespace shardc::gpukernels::pairs {
 
@@ -10,7 +11,8 @@ inline constexpr int64_t kThreads = 128, kPerRow = 4;
 inline constexpr int64_t kRows = kThreads / kPerRow; // of a thread's first row
 inline constexpr int64_t kColumns = 32;              // of a tile
 inline constexpr int64_t kPart = 32; // of a depth, or of features, at once
-inline constexpr int64_t kOwn = kColumns / kPerRow; // columns of a thread
+inline constexpr int64_t kOwn =
+    kPart / kPerRow; // features of a thread, of these
 /// Features whose sums stay in registers: more take another pass.
 inline constexpr int64_t kSlab = 256;
 
@@ -28,11 +30,13 @@ enum class Weigh { Forward, Weights, Slopes };
 struct Carried {
   SmallVector<Value> most, sum; // by row; softmax (and others: `sum` alone)
   SmallVector<Value> totals;    // by row and feature
+  SmallVector<Value> ring;      // where it stands in a ring of stages
 
   SmallVector<Value> flat() const {
     SmallVector<Value> all(most);
     llvm::append_range(all, sum);
     llvm::append_range(all, totals);
+    llvm::append_range(all, ring);
     return all;
   }
   /// The same with other values.
@@ -46,13 +50,28 @@ struct Carried {
     next.most = take(most.size());
     next.sum = take(sum.size());
     next.totals = take(totals.size());
+    next.ring = take(ring.size());
     return next;
   }
 };
 
+/// What one launch computes: some features of `target` from `slab` on (null:
+/// rows keep all there is). Rows of a softmax keep their maximum and sum if
+/// `last`.
+struct Pass {
+  Weigh weigh;
+  unsigned rows; ///< the dim that its rows run over
+  const Tensor *target;
+  unsigned feature;
+  const Tensor *factor;
+  int64_t slab;
+  bool last;
+};
+
 class PairSteps {
 public:
-  explicit PairSteps(spmd::PairStepOp op);
+  /// With `onWarpgroups` also kernels for sm_90a.
+  PairSteps(spmd::PairStepOp op, bool onWarpgroups);
   void emit();
 
 private:
@@ -123,6 +142,7 @@ private:
   void store(Value value, const Tensor &tensor) {
     memref::StoreOp::create(b, loc, value, tensor.memref, subscripts(tensor));
   }
+  Value sharedByte(Value area, Value offset);
   Value sharedAt(Value area, Value row, Value column);
   void stage(const Tensor &tensor, unsigned lineDim, Value firstLine,
              int64_t lines, unsigned dim, Value first, Value area,
@@ -132,6 +152,7 @@ private:
   Value evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around,
                  unsigned result = 0);
   SmallVector<Value> surroundings();
+  int64_t ownColumns() const { return tileColumns / kPerRow; }
   Value inBand();
   SmallVector<Value> contract(const Tensor &rows, const Tensor &columns,
                               unsigned dim, Region *pair);
@@ -165,17 +186,40 @@ private:
 
   // Passes.
   int64_t sizeOf(unsigned dim) const { return known[dim]; }
-  void pass(Weigh weigh, unsigned rows, const Tensor *target, unsigned feature,
-            const Tensor *factor, int64_t slab, bool last);
+  bool isSoftmax(const Pass &pass) {
+    return pass.weigh == Weigh::Forward &&
+           op.getCombine() == spmd::PairCombine::Softmax;
+  }
+  void begin(const Pass &pass);
+  gpu::LaunchOp launchBlocks(int64_t rows, int64_t threads);
+  Value featureAt(const Pass &pass, int64_t i);
+  int64_t parts() const;
+  Carried beginRows(const Pass &pass);
+  Carried overColumns(Carried carried,
+                      llvm::function_ref<Carried(Value, Carried)> body);
+  void finishRows(const Pass &pass, const Carried &carried);
+  gpu::LaunchOp emitPass(const Pass &pass);
+  void emitPasses(const Pass &pass);
   void passes(Weigh weigh, unsigned rows, const Tensor &target,
               unsigned feature, const Tensor &factor);
-  Carried tile(Weigh weigh, Value column, Carried carried, const Tensor *factor,
-               unsigned feature, int64_t slab);
+  SmallVector<Value> weigh(const Pass &pass, ArrayRef<Value> raw,
+                           ArrayRef<Value> dps, Carried &carried);
+  Carried tile(const Pass &pass, Value column, Carried carried);
   Carried overDims(ArrayRef<unsigned> dims, Carried carried,
                    llvm::function_ref<Carried(Carried)> body);
   Carried carry(Value from, Value to, Value step, const Carried &carried,
                 llvm::function_ref<Carried(Value, Carried)> body);
   void extraGradient(unsigned which);
+
+  // On warpgroups.
+  struct Panels;
+  struct Ring;
+  bool fitsWarpgroups(const Pass &pass);
+  bool emitOnWarpgroups(const Pass &pass);
+  void bringPanels(const Panels &panels, Value firstLine, Value firstPart,
+                   Value area);
+  Carried tileOnWarpgroup(const Pass &pass, const Ring &ring, Value column,
+                          Carried carried);
 
   spmd::PairStepOp op;
   OpBuilder b;
@@ -191,11 +235,15 @@ private:
   // Of the pass.
   bool tensor = false; ///< products of 16-bit floats, of this type
   Type half;
+  bool onWarpgroups; ///< such kernels are made as well
   unsigned rowDim = 0, columnDim = 0;
   int64_t perThread = 1; ///< rows of a thread
-  int64_t features = 0;  ///< of sums in registers
-  int64_t lanes = 4;     ///< numbers of 16 bytes
-  int64_t pitch = 0;     ///< of a row in shared memory
+  int64_t blockRows = 0; ///< of a block
+  int64_t tileColumns = kColumns;
+  SmallVector<unsigned> outer, inner; ///< batch dims of blocks, and others
+  int64_t features = 0;               ///< of sums in registers
+  int64_t lanes = 4;                  ///< numbers of 16 bytes
+  int64_t pitch = 0;                  ///< of a row in shared memory
   Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;
   Value leftArea, rightArea, scoreArea;
   SmallVector<Value> at; ///< where the code stands, by dim

@@ -18,12 +18,17 @@ using spmd::PairCombine;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-Value PairSteps::sharedAt(Value area, Value row, Value column) {
-  Value offset = mul(add(mul(row, pitch), column), type.getWidth() / 8);
+/// The address `offset` bytes behind `area`.
+Value PairSteps::sharedByte(Value area, Value offset) {
   Value bytes = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
   Type ptr = LLVM::LLVMPointerType::get(b.getContext(), 3);
   return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), area,
                              ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value PairSteps::sharedAt(Value area, Value row, Value column) {
+  Value offset = mul(add(mul(row, pitch), column), type.getWidth() / 8);
+  return sharedByte(area, offset);
 }
 
 /// Brings `lines` lines along `lineDim`, from `firstLine` on, and kPart
@@ -113,7 +118,7 @@ void PairSteps::placeColumn(int64_t column) {
 /// what `pair` makes) of elements of both.
 SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
                                        unsigned dim, Region *pair) {
-  SmallVector<Value> sums(perThread * kOwn, number(0));
+  SmallVector<Value> sums(perThread * ownColumns(), number(0));
   auto parts =
       scf::ForOp::create(b, loc, index(0), sizes[dim], index(kPart), sums);
   OpBuilder::InsertionGuard guard(b);
@@ -151,13 +156,13 @@ SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
     SmallVector<SmallVector<Value>> lefts, rights;
     for (int64_t row = 0; row < perThread; ++row)
       lefts.push_back(read(leftArea, rowAt(row)));
-    for (int64_t column = 0; column < kOwn; ++column)
+    for (int64_t column = 0; column < ownColumns(); ++column)
       rights.push_back(read(rightArea, columnAt(column)));
     SmallVector<Value> next(steps.getRegionIterArgs());
     for (int64_t lane = 0; lane < lanes; ++lane)
       for (int64_t row = 0; row < perThread; ++row)
-        for (int64_t column = 0; column < kOwn; ++column) {
-          Value &sum = next[row * kOwn + column];
+        for (int64_t column = 0; column < ownColumns(); ++column) {
+          Value &sum = next[row * ownColumns() + column];
           Value x = lefts[row][lane], y = rights[column][lane];
           if (!pair) {
             sum = math::FmaOp::create(b, loc, x, y, sum);
@@ -222,14 +227,14 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
     placeRow(row);
     SmallVector<Value> line;
     SmallVector<SmallVector<Value>> around;
-    for (int64_t column = 0; column < kOwn; ++column) {
+    for (int64_t column = 0; column < ownColumns(); ++column) {
       Value counts = less(add(firstColumn, columnAt(column)), sizes[columnDim]);
       placeColumn(column);
       if (Value band = inBand())
         counts = both(counts, band);
       around.push_back(surroundings());
-      Value score =
-          evaluate(op.getScore(), raw[row * kOwn + column], around.back());
+      Value score = evaluate(op.getScore(), raw[row * ownColumns() + column],
+                             around.back());
       line.push_back(select(counts, score, number(neutral)));
     }
     auto total = [&](llvm::function_ref<Value(Value, Value)> combine) {
@@ -273,7 +278,7 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
            MutableArrayRef(carried.totals).slice(row * features, features))
         sum = arith::MulFOp::create(b, loc, sum, factor);
     }
-    for (int64_t column = 0; column < kOwn; ++column)
+    for (int64_t column = 0; column < ownColumns(); ++column)
       weights.push_back(
           op.getWeight().empty()
               ? line[column]

@@ -12,6 +12,7 @@
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/KernelGen/GPU.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -22,14 +23,15 @@ using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 using spmd::PairStepOp;
 
-PairSteps::PairSteps(PairStepOp op)
+PairSteps::PairSteps(PairStepOp op, bool onWarpgroups)
     : op(op), b(op), loc(op.getLoc()),
       type(cast<FloatType>(
           cast<ShapedType>(op.getQuery().getType()).getElementType().isF64()
               ? Type(b.getF64Type())
               : Type(b.getF32Type()))),
       numDims(op.getMap(0).getNumDims()), q(numDims - 4), k(numDims - 3),
-      d(numDims - 2), e(numDims - 1), start(op.getAt()) {
+      d(numDims - 2), e(numDims - 1), start(op.getAt()),
+      onWarpgroups(onWarpgroups) {
   lanes = 128 / type.getWidth();
   pitch = kColumns + lanes;
   sizes.assign(numDims, Value());
@@ -99,97 +101,200 @@ Carried PairSteps::overDims(ArrayRef<unsigned> dims, Carried carried,
                });
 }
 
-Carried PairSteps::tile(Weigh weigh, Value column, Carried carried,
-                        const Tensor *factor, unsigned feature, int64_t slab) {
+/// What a tile of scores, and of the products that their gradients need,
+/// becomes; nothing where rows keep all there is.
+SmallVector<Value> PairSteps::weigh(const Pass &pass, ArrayRef<Value> raw,
+                                    ArrayRef<Value> dps, Carried &carried) {
+  int64_t columns = ownColumns();
+  if (pass.weigh == Weigh::Forward && op.getCombine() != PairCombine::TopK)
+    return forwardScores(raw, carried);
+  SmallVector<Value> weights;
+  for (int64_t row = 0; row < perThread; ++row) {
+    placeRow(row);
+    for (int64_t own = 0; own < columns; ++own) {
+      size_t which = row * columns + own;
+      if (pass.weigh == Weigh::Forward) {
+        placeColumn(own);
+        weights.push_back(evaluate(op.getScore(), raw[which], surroundings()));
+        continue;
+      }
+      Value counts = less(add(firstColumn, columnAt(own)), sizes[columnDim]);
+      placeColumn(own);
+      if (Value band = inBand())
+        counts = both(counts, band);
+      bool slope = pass.weigh == Weigh::Slopes;
+      weights.push_back(backwardScore(raw[which], slope ? dps[which] : Value(),
+                                      counts, slope));
+    }
+  }
+  return weights;
+}
+
+Carried PairSteps::tile(const Pass &pass, Value column, Carried carried) {
   firstColumn = column;
   bool rowsAreQueries = rowDim == q;
   const Tensor &left = rowsAreQueries ? query : key;
   const Tensor &right = rowsAreQueries ? key : query;
   Region *pair = op.getPair().empty() ? nullptr : &op.getPair();
-  SmallVector<Value> raw = contract(left, right, d, pair);
-  SmallVector<Value> weights;
-  if (weigh == Weigh::Forward) {
-    if (op.getCombine() == PairCombine::TopK) {
-      for (int64_t row = 0; row < perThread; ++row) {
-        placeRow(row);
-        for (int64_t own = 0; own < kOwn; ++own) {
-          placeColumn(own);
-          weights.push_back(
-              evaluate(op.getScore(), raw[row * kOwn + own], surroundings()));
-        }
-      }
-    } else {
-      weights = forwardScores(raw, carried);
-    }
-  } else {
-    SmallVector<Value> dps(raw.size());
-    bool slope = weigh == Weigh::Slopes;
-    if (slope)
-      dps = rowsAreQueries ? contract(rows[2], value, e, nullptr)
-                           : contract(value, rows[2], e, nullptr);
-    for (int64_t row = 0; row < perThread; ++row) {
-      placeRow(row);
-      for (int64_t own = 0; own < kOwn; ++own) {
-        Value counts = less(add(firstColumn, columnAt(own)), sizes[columnDim]);
-        placeColumn(own);
-        if (Value band = inBand())
-          counts = both(counts, band);
-        size_t which = row * kOwn + own;
-        weights.push_back(backwardScore(raw[which], dps[which], counts, slope));
-      }
-    }
-  }
+  SmallVector<Value> raw = contract(left, right, d, pair), dps;
+  if (pass.weigh == Weigh::Slopes)
+    dps = rowsAreQueries ? contract(rows[2], value, e, nullptr)
+                         : contract(value, rows[2], e, nullptr);
+  SmallVector<Value> weights = weigh(pass, raw, dps, carried);
   if (weights.empty())
     return carried;
   if (tensor) {
-    accumulateOnCores(weights, *factor, feature, slab, carried);
+    accumulateOnCores(weights, *pass.factor, pass.feature, pass.slab, carried);
     return carried;
   }
   for (int64_t row = 0; row < perThread; ++row)
-    for (int64_t own = 0; own < kOwn; ++own)
-      LLVM::StoreOp::create(b, loc, weights[row * kOwn + own],
+    for (int64_t own = 0; own < ownColumns(); ++own)
+      LLVM::StoreOp::create(b, loc, weights[row * ownColumns() + own],
                             sharedAt(scoreArea, rowAt(row), columnAt(own)),
                             type.getWidth() / 8);
   if (op.getCombine() == PairCombine::TopK) {
     gpu::BarrierOp::create(b, loc);
     putIntoLists();
   } else {
-    accumulate(*factor, feature, slab, carried);
+    accumulate(*pass.factor, pass.feature, pass.slab, carried);
   }
   // The next tile's first barrier comes before anyone writes here again.
   return carried;
 }
 
-/// A launch that computes `features` features from `slab` on of `target` (null:
-/// rows keep all there is); rows of a softmax keep their maximum and sum if
-/// `last`.
-void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
-                     unsigned feature, const Tensor *factor, int64_t slab,
-                     bool last) {
-  OpBuilder::InsertionGuard outside(b);
-  rowDim = rowDimOf;
+void PairSteps::begin(const Pass &pass) {
+  rowDim = pass.rows;
   columnDim = rowDim == q ? k : q;
-  bool isSoftmax =
-      weigh == Weigh::Forward && op.getCombine() == PairCombine::Softmax;
-  bool isList = op.getCombine() == PairCombine::TopK;
-  int64_t parts = llvm::divideCeil(features, kPart);
-  bool isShort =
-      ShapedType::isStatic(sizeOf(rowDim)) && sizeOf(rowDim) <= kRows;
-  tensor = fitsTensorCores(weigh, factor);
-  perThread = !tensor && (isShort || type.isF64() || features > 128) ? 1 : 2;
   // Other batch dims are gone through inside: what they add goes to one place.
-  const Tensor &kept = target ? *target : states[0];
-  SmallVector<unsigned> outer, inner;
+  const Tensor &kept = pass.target ? *pass.target : states[0];
+  outer.clear();
+  inner.clear();
   for (unsigned dim : llvm::seq(q))
-    if (kept.has(dim))
-      outer.push_back(dim);
-    else
-      inner.push_back(dim);
-  SmallVector<Value> counts{arith::CeilDivUIOp::create(
-      b, loc, sizes[rowDim], index(perThread * kRows))};
+    (kept.has(dim) ? outer : inner).push_back(dim);
+}
+
+/// A launch of a block for each `rows` rows; sets where the block stands.
+gpu::LaunchOp PairSteps::launchBlocks(int64_t rows, int64_t threads) {
+  blockRows = rows;
+  SmallVector<Value> counts{
+      arith::CeilDivUIOp::create(b, loc, sizes[rowDim], index(rows))};
   for (unsigned dim : outer)
     counts.push_back(sizes[dim]);
-  gpu::LaunchOp launch = beginLaunch(b, loc, product(b, loc, counts), kThreads);
+  gpu::LaunchOp launch = beginLaunch(b, loc, product(b, loc, counts), threads);
+  thread = launch.getThreadIds().x;
+  Value block = launch.getBlockIds().x;
+  auto take = [&](Value count) -> Value {
+    Value mine = arith::RemUIOp::create(b, loc, block, count);
+    block = arith::DivUIOp::create(b, loc, block, count);
+    return mine;
+  };
+  firstRow = mul(take(counts[0]), rows);
+  for (unsigned dim : outer)
+    at[dim] = take(sizes[dim]);
+  for (unsigned dim : inner)
+    at[dim] = index(0);
+  return launch;
+}
+
+int64_t PairSteps::parts() const { return llvm::divideCeil(features, kPart); }
+
+/// Where a thread's total number `i` of a row stands: features side by side, 16
+/// bytes at a time.
+Value PairSteps::featureAt(const Pass &pass, int64_t i) {
+  int64_t part = i / kOwn, own = i % kOwn, begin = pass.slab + part * kPart;
+  if (tensor)
+    return add(mul(laneOfRow, 2), index(begin + own / 2 * 8 + own % 2));
+  return add(mul(laneOfRow, lanes),
+             index(begin + own / lanes * lanes * kPerRow + own % lanes));
+}
+
+/// What a thread's rows have come to before.
+Carried PairSteps::beginRows(const Pass &pass) {
+  bool isList = op.getCombine() == PairCombine::TopK;
+  Carried carried;
+  for (int64_t row = 0; row < perThread; ++row) {
+    placeRow(row);
+    if (isSoftmax(pass)) {
+      carried.most.push_back(load(states[0]));
+      carried.sum.push_back(load(states[1]));
+    } else if (!pass.target && !isList) {
+      carried.sum.push_back(load(states[0]));
+    }
+    for (int64_t i = 0; i < parts() * kOwn; ++i) {
+      at[pass.feature] =
+          smallerIndex(featureAt(pass, i), sub(sizes[pass.feature], index(1)));
+      carried.totals.push_back(load(*pass.target));
+    }
+  }
+  return carried;
+}
+
+/// Goes over the tiles of columns that any of the block's rows meets.
+Carried
+PairSteps::overColumns(Carried carried,
+                       llvm::function_ref<Carried(Value, Carried)> body) {
+  return overDims(inner, carried, [&](Carried now) {
+    Value from = index(0), to = sizes[columnDim];
+    auto lower = op.getBandLower(), upper = op.getBandUpper();
+    // key - query lies in [lower, upper]: as seen from the rows.
+    std::optional<int64_t> least, most;
+    if (rowDim == q) {
+      least = lower ? std::optional<int64_t>(*lower) : std::nullopt;
+      most = upper ? std::optional<int64_t>(*upper) : std::nullopt;
+    } else {
+      least = upper ? std::optional<int64_t>(-*upper) : std::nullopt;
+      most = lower ? std::optional<int64_t>(-*lower) : std::nullopt;
+    }
+    Value origin = add(firstRow, sub(start[rowDim], start[columnDim]));
+    if (least) {
+      Value begin = largerIndex(add(origin, index(*least)), index(0));
+      from = mul(div(begin, tileColumns), tileColumns);
+    }
+    if (most)
+      to = smallerIndex(to, add(origin, index(*most + blockRows)));
+    return carry(from, to, index(tileColumns), now, body);
+  });
+}
+
+void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
+  int64_t own = parts() * kOwn;
+  for (int64_t row = 0; row < perThread; ++row) {
+    OpBuilder::InsertionGuard guard(b);
+    Value mine = add(firstRow, rowAt(row));
+    auto inside = scf::IfOp::create(b, loc, less(mine, sizes[rowDim]), false);
+    b.setInsertionPointToStart(inside.thenBlock());
+    placeRow(row);
+    for (int64_t i = 0; i < own; ++i) {
+      Value place = featureAt(pass, i);
+      OpBuilder::InsertionGuard featureGuard(b);
+      if (features % kPart != 0) {
+        auto has =
+            scf::IfOp::create(b, loc, less(place, sizes[pass.feature]), false);
+        b.setInsertionPointToStart(has.thenBlock());
+      }
+      at[pass.feature] = place;
+      store(carried.totals[row * own + i], *pass.target);
+    }
+    if (!pass.last || carried.sum.empty())
+      continue;
+    auto first = scf::IfOp::create(
+        b, loc, compare(arith::CmpIPredicate::eq, laneOfRow, index(0)), false);
+    b.setInsertionPointToStart(first.thenBlock());
+    if (isSoftmax(pass))
+      store(carried.most[row], states[0]);
+    store(carried.sum[row], isSoftmax(pass) ? states[1] : states[0]);
+  }
+}
+
+gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
+  OpBuilder::InsertionGuard outside(b);
+  begin(pass);
+  bool isShort =
+      ShapedType::isStatic(sizeOf(rowDim)) && sizeOf(rowDim) <= kRows;
+  tensor = fitsTensorCores(pass.weigh, pass.factor);
+  tileColumns = kColumns;
+  perThread = !tensor && (isShort || type.isF64() || features > 128) ? 1 : 2;
+  gpu::LaunchOp launch = launchBlocks(perThread * kRows, kThreads);
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto area = [&](int64_t lines) {
@@ -207,104 +312,27 @@ void PairSteps::pass(Weigh weigh, unsigned rowDimOf, const Tensor *target,
   rightArea = area(kColumns);
   if (!tensor)
     scoreArea = area(perThread * kRows);
-  thread = launch.getThreadIds().x;
   rowOfThread = div(thread, kPerRow);
   // A warp has 16 rows, and of a thread's two the second is eight below.
   if (tensor)
     rowOfThread =
         add(mul(div(thread, kWarp), 16), div(rem(thread, kWarp), kPerRow));
   laneOfRow = rem(thread, kPerRow);
-  Value block = launch.getBlockIds().x;
-  auto take = [&](Value count) -> Value {
-    Value mine = arith::RemUIOp::create(b, loc, block, count);
-    block = arith::DivUIOp::create(b, loc, block, count);
-    return mine;
-  };
-  firstRow = mul(take(counts[0]), perThread * kRows);
-  for (unsigned dim : outer)
-    at[dim] = take(sizes[dim]);
-  for (unsigned dim : inner)
-    at[dim] = index(0);
+  Carried carried =
+      overColumns(beginRows(pass), [&](Value column, Carried now) {
+        return tile(pass, column, now);
+      });
+  finishRows(pass, carried);
+  return launch;
+}
 
-  // Where a thread's totals stand: features side by side, 16 bytes at a time.
-  auto featureAt = [&](int64_t i) {
-    int64_t part = i / kOwn, own = i % kOwn;
-    if (tensor)
-      return add(mul(laneOfRow, 2),
-                 index(slab + part * kPart + own / 2 * 8 + own % 2));
-    return add(mul(laneOfRow, lanes),
-               index(slab + part * kPart + own / lanes * lanes * kPerRow +
-                     own % lanes));
-  };
-  const Tensor *rowState = isSoftmax            ? nullptr
-                           : !target && !isList ? &states[0]
-                                                : nullptr;
-  Carried carried;
-  for (int64_t row = 0; row < perThread; ++row) {
-    placeRow(row);
-    if (isSoftmax) {
-      carried.most.push_back(load(states[0]));
-      carried.sum.push_back(load(states[1]));
-    } else if (rowState) {
-      carried.sum.push_back(load(*rowState));
-    }
-    for (int64_t i = 0; i < parts * kOwn; ++i) {
-      at[feature] = smallerIndex(featureAt(i), sub(sizes[feature], index(1)));
-      carried.totals.push_back(load(*target));
-    }
-  }
-  carried = overDims(inner, carried, [&](Carried now) {
-    // Columns that any of these rows meets.
-    Value from = index(0), to = sizes[columnDim];
-    auto lower = op.getBandLower(), upper = op.getBandUpper();
-    // key - query lies in [lower, upper]: as seen from the rows.
-    std::optional<int64_t> least, most;
-    if (rowDim == q) {
-      least = lower ? std::optional<int64_t>(*lower) : std::nullopt;
-      most = upper ? std::optional<int64_t>(*upper) : std::nullopt;
-    } else {
-      least = upper ? std::optional<int64_t>(-*upper) : std::nullopt;
-      most = lower ? std::optional<int64_t>(-*lower) : std::nullopt;
-    }
-    Value origin = add(firstRow, sub(start[rowDim], start[columnDim]));
-    if (least) {
-      Value begin = largerIndex(add(origin, index(*least)), index(0));
-      from = mul(div(begin, kColumns), kColumns);
-    }
-    if (most)
-      to = smallerIndex(to, add(origin, index(*most + perThread * kRows)));
-    return carry(from, to, index(kColumns), now,
-                 [&](Value column, Carried inside) {
-                   return tile(weigh, column, inside, factor, feature, slab);
-                 });
-  });
-  int64_t own = parts * kOwn;
-  for (int64_t row = 0; row < perThread; ++row) {
-    OpBuilder::InsertionGuard guard(b);
-    Value mine = add(firstRow, rowAt(row));
-    auto inside = scf::IfOp::create(b, loc, less(mine, sizes[rowDim]), false);
-    b.setInsertionPointToStart(inside.thenBlock());
-    placeRow(row);
-    for (int64_t i = 0; i < own; ++i) {
-      Value place = featureAt(i);
-      OpBuilder::InsertionGuard featureGuard(b);
-      if (features % kPart != 0) {
-        auto has =
-            scf::IfOp::create(b, loc, less(place, sizes[feature]), false);
-        b.setInsertionPointToStart(has.thenBlock());
-      }
-      at[feature] = place;
-      store(carried.totals[row * own + i], *target);
-    }
-    if (!last || carried.sum.empty())
-      continue;
-    auto first = scf::IfOp::create(
-        b, loc, compare(arith::CmpIPredicate::eq, laneOfRow, index(0)), false);
-    b.setInsertionPointToStart(first.thenBlock());
-    if (isSoftmax)
-      store(carried.most[row], states[0]);
-    store(carried.sum[row], isSoftmax ? states[1] : states[0]);
-  }
+/// The kernel that all GPUs run, and where it fits the one for sm_90a, which is
+/// done in its stead there.
+void PairSteps::emitPasses(const Pass &pass) {
+  bool isBetter = onWarpgroups && emitOnWarpgroups(pass);
+  gpu::LaunchOp launch = emitPass(pass);
+  if (isBetter)
+    launch->setAttr(kOtherwiseAttrName, b.getUnitAttr());
 }
 
 /// Passes for all features of `target`.
@@ -318,7 +346,8 @@ void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
   int64_t all = sizeOf(feature), most = features;
   for (int64_t slab = 0; slab < all; slab += most) {
     features = std::min(most, all - slab);
-    pass(weigh, rowDimOf, &target, feature, &factor, slab, slab + most >= all);
+    emitPasses(
+        {weigh, rowDimOf, &target, feature, &factor, slab, slab + most >= all});
   }
 }
 
@@ -427,15 +456,15 @@ void PairSteps::emit() {
     return;
   }
   if (!op.getValue())
-    return pass(Weigh::Forward, q, nullptr, e, nullptr, 0, true);
+    return emitPasses({Weigh::Forward, q, nullptr, e, nullptr, 0, true});
   bool isSoftmax = op.getCombine() == PairCombine::Softmax;
   passes(Weigh::Forward, q, states[isSoftmax ? 2 : 0], e, value);
 }
 
-LogicalResult gpukernels::launchPairStep(PairStepOp op) {
+LogicalResult gpukernels::launchPairStep(PairStepOp op, bool onWarpgroups) {
   if (failed(cpu::verifyPairStep(op)))
     return failure();
-  PairSteps(op).emit();
+  PairSteps(op, onWarpgroups).emit();
   op.erase();
   return success();
 }

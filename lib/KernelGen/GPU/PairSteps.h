@@ -9,7 +9,8 @@ namespace shardc::gpukernels {
 
 /// Launches in place of `op`, which is on buffers: one forward; backward one
 /// for each gradient. An error on the op where there is no kernel of it.
-LogicalResult launchPairStep(spmd::PairStepOp op);
+/// With `onWarpgroups` also kernels for sm_90a, done in their stead there.
+LogicalResult launchPairStep(spmd::PairStepOp op, bool onWarpgroups);
 
 } // namespace shardc::gpukernels
 

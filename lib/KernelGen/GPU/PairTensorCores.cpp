@@ -35,10 +35,7 @@ bool PairSteps::fitsTensorCores(Weigh weigh, const Tensor *factor) {
 
 Value PairSteps::halfAt(Value area, Value row, Value column) {
   Value offset = mul(add(mul(row, kHalfPitch), column), 2);
-  Value bytes = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Type ptr = LLVM::LLVMPointerType::get(b.getContext(), 3);
-  return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), area,
-                             ArrayRef<LLVM::GEPArg>{bytes});
+  return sharedByte(area, offset);
 }
 
 /// Adds to `sums` the products of what stands in both areas.
@@ -52,14 +49,14 @@ SmallVector<Value> PairSteps::multiplyParts(ArrayRef<Value> sums) {
     SmallVector<Value> left = loadMatrices(
         b, loc, halfAt(leftArea, leftRow, add(mul(second, 8), index(from))),
         false);
-    for (int64_t j = 0; j < kOwn / 2; j += 2) {
+    for (int64_t j = 0; j < ownColumns() / 2; j += 2) {
       Value rightRow = add(add(mul(second, 8), row), index(8 * j));
       SmallVector<Value> right = loadMatrices(
           b, loc, halfAt(rightArea, rightRow, add(mul(first, 8), index(from))),
           false);
       for (int64_t k = 0; k < 2; ++k) {
         auto spot = [&](int64_t word) -> Value & {
-          return next[word / 2 * kOwn + 2 * (j + k) + word % 2];
+          return next[word / 2 * ownColumns() + 2 * (j + k) + word % 2];
         };
         SmallVector<Value> made = multiplyFragments(
             b, loc, half, left, {right[2 * k], right[2 * k + 1]},
@@ -95,11 +92,11 @@ PairSteps::weightFragments(ArrayRef<Value> weights) {
       weight = select(finite, left, number(0));
     }
     Value shift = arith::ConstantIntOp::create(b, loc, 16, 32);
-    for (int64_t column = 0; column < kOwn; column += 4) {
+    for (int64_t column = 0; column < ownColumns(); column += 4) {
       SmallVector<Value> words;
       for (int64_t pair = 0; pair < 4; pair += 2)
         for (int64_t row = 0; row < 2; ++row) {
-          size_t at = row * kOwn + column + pair;
+          size_t at = row * ownColumns() + column + pair;
           words.push_back(arith::OrIOp::create(
               b, loc, bits[at],
               arith::ShLIOp::create(b, loc, bits[at + 1], shift)));
@@ -115,7 +112,7 @@ void PairSteps::accumulateOnCores(ArrayRef<Value> weights,
                                   int64_t from, Carried &carried) {
   int64_t features = carried.totals.size() / perThread;
   SmallVector<SmallVector<Value>> lefts = weightFragments(weights);
-  int64_t steps = kOwn / 4; // of 16 columns
+  int64_t steps = ownColumns() / 4; // of 16 columns
   Value lane = rem(thread, kWarp);
   Value row = rem(lane, 8), first = rem(div(lane, 8), 2),
         second = div(lane, 16);

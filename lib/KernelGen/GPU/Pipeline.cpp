@@ -3,6 +3,7 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
+#include "Launch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -92,6 +93,32 @@ static void keepLoopAnnotations(gpu::GPUModuleOp kernels) {
   });
 }
 
+/// Lets loops of kernels for one GPU stay as they are written: rounds of
+/// products side by side would wait for one another.
+static void keepLoops(gpu::GPUModuleOp kernels) {
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    if (!kernel->hasAttr(kOfGpuAttrName))
+      continue;
+    DenseMap<Block *, unsigned> numbers;
+    for (Block &block : kernel.getBody())
+      numbers.try_emplace(&block, numbers.size());
+    auto said = gpukernels::unrolling(kernels.getContext(), 1);
+    for (Block &block : kernel.getBody()) {
+      Operation *end = block.getTerminator();
+      if (llvm::none_of(end->getSuccessors(), [&](Block *next) {
+            return numbers[next] <= numbers[&block];
+          }))
+        continue;
+      if (auto branch = dyn_cast<LLVM::BrOp>(end);
+          branch && !branch.getLoopAnnotationAttr())
+        branch.setLoopAnnotationAttr(said);
+      else if (auto choice = dyn_cast<LLVM::CondBrOp>(end);
+               choice && !choice.getLoopAnnotationAttr())
+        choice.setLoopAnnotationAttr(said);
+    }
+  }
+}
+
 namespace {
 struct ConvertGpuKernelsPass final
     : shardc::impl::ConvertGpuKernelsPassBase<ConvertGpuKernelsPass> {
@@ -101,6 +128,7 @@ struct ConvertGpuKernelsPass final
         failed(convertKernels(getOperation())))
       return signalPassFailure();
     keepLoopAnnotations(getOperation());
+    keepLoops(getOperation());
     // Its parameters, not its caller's: bulk copies take them where they are.
     getOperation().walk([](LLVM::LLVMFuncOp kernel) {
       auto maps = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName);

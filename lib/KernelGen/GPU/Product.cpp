@@ -60,8 +60,7 @@ static Value narrowed(Value value) {
                                                        : value;
 }
 
-/// True if element (0, ...) of `memref` stands at a multiple of 16 bytes.
-static bool beginsAligned(Value memref) {
+bool gpukernels::beginsAligned(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
     if (auto bytes = dyn_cast<memref::ViewOp>(*view)) {
       std::optional<int64_t> shift = getConstantIntValue(bytes.getByteShift());
@@ -256,8 +255,8 @@ Value ProductKernel::computed(const Factor &factor) {
   return result;
 }
 
-Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
-  Value memref = operand.get();
+Value gpukernels::addressOf(OpBuilder &b, Location loc, Value memref,
+                            ArrayRef<Value> subscripts) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -265,6 +264,9 @@ Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
   assert(succeeded(known) && "kernels are given strided buffers");
   (void)known;
   memref::ExtractStridedMetadataOp metadata;
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
   auto either = [&](int64_t number, auto computed) -> Value {
     if (ShapedType::isStatic(number))
       return index(number);
@@ -273,16 +275,23 @@ Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
     return computed();
   };
   Value place = either(offset, [&] { return metadata.getOffset(); });
-  for (auto [i, subscript] : llvm::enumerate(emitter.subscripts(operand))) {
+  for (auto [i, subscript] : llvm::enumerate(subscripts)) {
     Value stride = either(strides[i], [&] { return metadata.getStrides()[i]; });
-    place = add(place, arith::MulIOp::create(b, loc, subscript, stride));
+    Value step = arith::MulIOp::create(b, loc, subscript, stride);
+    place = arith::AddIOp::create(b, loc, place, step);
   }
   Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
+  Value bytes = arith::MulIOp::create(b, loc, place,
+                                      index(type.getElementTypeBitWidth() / 8));
   Value address = arith::IndexCastOp::create(
-      b, loc, b.getI64Type(),
-      add(start, mul(place, type.getElementTypeBitWidth() / 8)));
+      b, loc, b.getI64Type(), arith::AddIOp::create(b, loc, start, bytes));
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
+}
+
+Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
+  return gpukernels::addressOf(b, loc, operand.get(),
+                               emitter.subscripts(operand));
 }
 
 void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
@@ -337,7 +346,10 @@ void ProductKernel::bring(const Factor &factor, Value line, Value from,
   int64_t pieces = linesOf(factor) * tiling.depth / length;
   assert(pieces % bringers == 0 && "threads without work");
   constexpr int64_t kUnrolled = 8;
-  if (pieces / bringers <= kUnrolled) {
+  // Who only brings has few registers: where lines run, each piece has a depth
+  // of its own to find.
+  bool isLean = layout == TileLayout::Panels;
+  if (pieces / bringers <= kUnrolled && !(isLean && factor.alongLines)) {
     for (int64_t i = 0; i < pieces; i += bringers)
       bringPiece(factor, line, from, tile, add(thread, index(i)), length,
                  async);
@@ -345,6 +357,8 @@ void ProductKernel::bring(const Factor &factor, Value line, Value from,
   }
   auto loop =
       scf::ForOp::create(b, loc, thread, index(pieces), index(bringers));
+  if (isLean)
+    setUnrolling(loop, 2);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   bringPiece(factor, line, from, tile, loop.getInductionVar(), length, async);

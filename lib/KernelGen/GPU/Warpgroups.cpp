@@ -163,9 +163,14 @@ private:
   }
   /// What bulk copies know of `factor`.
   Value describe(const Factor &factor, const Box &box);
-  /// A loop over the steps of a tile's depth. There is always one: what lies
-  /// past the depth is zeros.
-  scf::ForOp loopOverSteps(ValueRange carried);
+  /// Steps of a tile's depth. There is always one: what lies past the depth is
+  /// zeros.
+  Value countSteps();
+  /// Does `body` with the step's number and what is carried, at least once.
+  SmallVector<Value> forEachStep(
+      ValueRange carried,
+      llvm::function_ref<SmallVector<Value>(Value step, ValueRange carried)>
+          body);
   /// Where step number `step` begins.
   Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
   /// Calls `body` with row, column and whatever is carried, for each tile.
@@ -209,15 +214,33 @@ Value WarpgroupKernel::describe(const Factor &factor, const Box &box) {
   return cast.getResult(0);
 }
 
-scf::ForOp WarpgroupKernel::loopOverSteps(ValueRange carried) {
-  // ptxas must see that no sums bypass the loop, or it lets no product begin
-  // before the one before is done.
+Value WarpgroupKernel::countSteps() {
   Value left = arith::SubIOp::create(b, loc, last, first);
   Value steps = arith::CeilDivSIOp::create(b, loc, left, index(tiling.depth));
-  steps = arith::MaxSIOp::create(b, loc, steps, index(1));
-  auto loop = scf::ForOp::create(b, loc, index(0), steps, index(1), carried);
-  setUnrolling(loop, 1);
-  return loop;
+  return arith::MaxSIOp::create(b, loc, steps, index(1));
+}
+
+SmallVector<Value> WarpgroupKernel::forEachStep(
+    ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  // Tests at its end: ptxas must see that no sums bypass the loop, or it lets
+  // no product begin before the one before is done.
+  Value steps = countSteps();
+  SmallVector<Value> begin = {index(0)};
+  llvm::append_range(begin, carried);
+  SmallVector<Type> types(ValueRange(begin).getTypes());
+  auto loop = scf::WhileOp::create(b, loc, types, begin);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Location> locations(types.size(), loc);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value step = before->getArgument(0);
+  SmallVector<Value> next = body(step, before->getArguments().drop_front());
+  Value behind = add(step, index(1));
+  next.insert(next.begin(), behind);
+  scf::ConditionOp::create(b, loc, less(behind, steps), next);
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+  scf::YieldOp::create(b, loc, after->getArguments());
+  return llvm::to_vector_of<Value>(loop.getResults().drop_front());
 }
 
 SmallVector<Value> WarpgroupKernel::forEachTile(
@@ -309,7 +332,9 @@ void WarpgroupKernel::produce() {
   SmallVector<Value> ends = forEachTile(
       block, numBlocks, carried,
       [&](Value row, Value column, ValueRange carried) {
-        scf::ForOp loop = loopOverSteps(carried);
+        auto loop = scf::ForOp::create(b, loc, index(0), countSteps(), index(1),
+                                       carried);
+        setUnrolling(loop, 1);
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToEnd(loop.getBody());
         Value stage = loop.getRegionIterArg(0),
@@ -430,40 +455,36 @@ void WarpgroupKernel::consume() {
       block, numBlocks, {index(0), w.number(0)},
       [&](Value row, Value column, ValueRange carried) -> SmallVector<Value> {
         Value none = w.zeros(tiling.columns);
-        scf::ForOp loop =
-            loopOverSteps(ValueRange{carried[0], carried[1], carried[0], none});
-        {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToEnd(loop.getBody());
-          Value stage = loop.getRegionIterArg(0),
-                parity = loop.getRegionIterArg(1),
-                before = loop.getRegionIterArg(2),
-                sums = loop.getRegionIterArg(3);
-          w.wait(barrier(stage, /*empty=*/false), parity);
-          Value tile = at(base, mul(stage, stageBytes()));
-          Value left = descriptor(product.left, at(tile, half));
-          Value right = descriptor(product.right,
-                                   at(tile, index(tileBytes(product.left))));
-          w.fence();
-          for (int64_t from = 0; from < tiling.depth; from += step)
-            sums =
-                w.multiply(sums, moved(product.left, left, from),
-                           moved(product.right, right, from), product.element,
-                           tiling.columns, standsAlongLines(product.left),
-                           standsAlongLines(product.right));
-          w.commit();
-          // All but this one are done: the stage before is free.
-          w.waitForProducts(1);
-          release(before, less(index(0), loop.getInductionVar()));
-          auto [next, flips] = w.advance(stage, parity, tiling.stages);
-          scf::YieldOp::create(b, loc, ValueRange{next, flips, stage, sums});
-        }
+        SmallVector<Value> ends = forEachStep(
+            {carried[0], carried[1], carried[0], none},
+            [&](Value number, ValueRange now) -> SmallVector<Value> {
+              Value stage = now[0], parity = now[1], before = now[2],
+                    sums = now[3];
+              w.wait(barrier(stage, /*empty=*/false), parity);
+              Value tile = at(base, mul(stage, stageBytes()));
+              Value left = descriptor(product.left, at(tile, half));
+              Value right = descriptor(
+                  product.right, at(tile, index(tileBytes(product.left))));
+              w.fence();
+              for (int64_t from = 0; from < tiling.depth; from += step)
+                sums = w.multiply(sums, moved(product.left, left, from),
+                                  moved(product.right, right, from),
+                                  product.element, tiling.columns,
+                                  standsAlongLines(product.left),
+                                  standsAlongLines(product.right));
+              w.commit();
+              // All but this one are done: the stage before is free.
+              w.waitForProducts(1);
+              release(before, less(index(0), number));
+              auto [next, flips] = w.advance(stage, parity, tiling.stages);
+              return {next, flips, stage, sums};
+            });
         w.waitForProducts(0);
-        release(loop.getResult(2));
+        release(ends[2]);
         Share own;
-        SmallVector<Value> mine = exchange(loop.getResult(3), own);
+        SmallVector<Value> mine = exchange(ends[3], own);
         store(own, mine, row, column);
-        return {loop.getResult(0), loop.getResult(1)};
+        return {ends[0], ends[1]};
       });
 }
 
