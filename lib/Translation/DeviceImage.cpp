@@ -28,6 +28,7 @@ using namespace shardc;
 static constexpr StringLiteral kKernelModule = "shardc_kernels";
 static constexpr StringLiteral kOfGpu = "spmd.gpu"; // docs/Rationale/GPU.md section 3
 static constexpr StringLiteral kDefaultArch = "sm_80";
+static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
 /// What generated kernels need: bf16 conversions, asynchronous copies.
 static constexpr int kOldestArch = 80;
 
@@ -51,11 +52,33 @@ static SmallVector<StringRef> listOf(StringRef archs) {
   return list;
 }
 
+/// LLVM's code generator for NVIDIA GPUs; null with a `message`.
+static const llvm::Target *findTarget(std::string &message) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  return llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), message);
+}
+
+/// Whether LLVM knows the GPU; it complains on stderr about those that it does not where they are used.
+static bool isKnown(StringRef arch) {
+  std::string message;
+  const llvm::Target *target = findTarget(message);
+  if (!target)
+    return true; // said when code is generated
+  std::unique_ptr<llvm::MCSubtargetInfo> oldest(target->createMCSubtargetInfo(llvm::Triple(kTriple), kDefaultArch, ""));
+  return !oldest || oldest->isCPUStringValid(arch);
+}
+
 std::string shardc::checkGpuArchs(StringRef archs) {
   llvm::StringSet<> seen;
   for (StringRef arch : listOf(archs)) {
     std::optional<int> number = numberOf(arch);
-    if (!number)
+    if (!number || (*number >= kOldestArch && !isKnown(arch)))
       return ("unknown GPU '" + arch + "': expected sm_80, sm_90a, sm_100a or their like, separated by commas").str();
     if (*number < kOldestArch)
       return ("GPU '" + arch + "' is too old: kernels are generated for sm_80 and later").str();
@@ -75,16 +98,9 @@ static StringRef ptxVersion(int number) {
 }
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kernels, StringRef arch) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-  });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
+  llvm::Triple triple(kTriple);
   std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  const llvm::Target *target = findTarget(message);
   if (!target) {
     kernels.emitError("no code generator for NVIDIA GPUs: ") << message;
     return nullptr;

@@ -21,6 +21,7 @@
 
 #include "FakeCuda.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static int deviceOf(unsigned long long at, size_t bytes) {
 /* Streams ------------------------------------------------------------------*/
 
 struct op {
-  enum { COPY, SET, LAUNCH, WAIT, GRAPH } kind;
+  enum { COPY, SET, LAUNCH, WAIT, GRAPH, CALL } kind;
   char *to;
   const char *from;
   size_t bytes, rows, to_pitch, from_pitch;
@@ -70,6 +71,11 @@ struct op {
   int member;
   long upto;
   struct graph *graph;
+  struct progress *progress; /* of a graph that was launched */
+  /* What others do on a stream: whether it is done. It begins with the first call. */
+  int (*poll)(void *what, int begun);
+  void (*release)(void *what);
+  void *what;
 };
 struct stream {
   struct op *ops;
@@ -93,6 +99,10 @@ struct graph {
   long id;
   int users; /* handles, and launches under way */
 };
+struct progress {
+  long done[MEMBERS];
+  int begun[MEMBERS]; /* what is next, and not done yet */
+};
 struct event {
   struct stream *stream;
   long upto;
@@ -102,22 +112,27 @@ struct event {
 static int launches, graphs, downloads;
 static struct stream *streams; /* all there ever were */
 
-static void advance(struct stream *stream, long upto);
-static void advanceMember(struct graph *graph, long *done, int member, long upto);
+static int advance(struct stream *stream, long upto);
+static int advanceMember(struct graph *graph, struct progress *progress, int member, long upto);
 
 /* Lets go of a graph. */
 static void drop(struct graph *graph) {
   if (--graph->users > 0)
     return;
   for (int member = 0; member < graph->members; ++member) {
-    for (long i = 0; i < graph->lists[member].count; ++i)
-      free(graph->lists[member].ops[i].arguments);
+    for (long i = 0; i < graph->lists[member].count; ++i) {
+      struct op *op = &graph->lists[member].ops[i];
+      free(op->arguments);
+      if (op->kind == CALL)
+        op->release(op->what);
+    }
     free(graph->lists[member].ops);
   }
   free(graph);
 }
 
-static void carryOut(const struct op *op) {
+/* 0 where it is not done yet. */
+static int carryOut(const struct op *op) {
   for (size_t row = 0; op->kind == COPY && row < op->rows; ++row)
     memmove(op->to + row * op->to_pitch, op->from + row * op->from_pitch, op->bytes);
   for (size_t row = 0; op->kind == SET && row < op->rows; ++row)
@@ -126,40 +141,47 @@ static void carryOut(const struct op *op) {
     for (unsigned block = 0; block < op->blocks; ++block)
       for (unsigned thread = 0; thread < op->threads; ++thread)
         op->kernel->run(block, thread, op->arguments);
-  if (op->kind == GRAPH) {
-    long done[MEMBERS] = {0};
+  int isDone = 1;
+  if (op->kind == GRAPH)
     for (int member = op->graph->members; member-- > 0;)
-      advanceMember(op->graph, done, member, op->graph->lists[member].count);
-  }
+      isDone &= advanceMember(op->graph, op->progress, member, op->graph->lists[member].count);
+  return isDone;
 }
 
 /* The same as below, of what a graph holds of a stream. */
-static void advanceMember(struct graph *graph, long *done, int member, long upto) {
-  while (done[member] < upto) {
-    struct op *op = &graph->lists[member].ops[done[member]];
-    if (op->kind == WAIT)
-      advanceMember(graph, done, op->member, op->upto);
-    else
-      carryOut(op);
-    ++done[member];
+static int advanceMember(struct graph *graph, struct progress *progress, int member, long upto) {
+  while (progress->done[member] < upto) {
+    struct op *op = &graph->lists[member].ops[progress->done[member]];
+    int *begun = &progress->begun[member];
+    if (op->kind == WAIT && !advanceMember(graph, progress, op->member, op->upto))
+      return 0;
+    if (op->kind == CALL && !op->poll(op->what, *begun))
+      return *begun = 1, 0;
+    carryOut(op);
+    *begun = 0;
+    ++progress->done[member];
   }
+  return 1;
 }
 
 /* Does what `stream` has to do up to `upto`. Waits refer to earlier work alone,
  * so that this ends. */
-static void advance(struct stream *stream, long upto) {
+static int advance(struct stream *stream, long upto) {
   while (stream->done < upto) {
     struct op op = stream->ops[stream->done - stream->base];
-    if (op.kind == WAIT)
-      advance(op.other, op.upto);
-    carryOut(&op);
+    if (op.kind == WAIT && !advance(op.other, op.upto))
+      return 0;
+    if (!carryOut(&op))
+      return 0;
     if (op.kind == GRAPH)
       drop(op.graph);
+    free(op.progress);
     free(op.arguments);
     ++stream->done;
   }
   if (stream->done == stream->base + stream->count)
     stream->base = stream->done, stream->count = 0;
+  return 1;
 }
 
 static long end(struct stream *stream) { return stream->base + stream->count; }
@@ -212,6 +234,11 @@ int cuDeviceGet(int *device, int ordinal) {
 }
 int cuDeviceGetName(char *name, int size, int device) {
   snprintf(name, (size_t)size, "fake %d", device);
+  return OK;
+}
+int cuDeviceGetUuid_v2(unsigned char *bytes, int device) {
+  memset(bytes, 0, 16);
+  bytes[15] = (unsigned char)device;
   return OK;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
@@ -389,16 +416,27 @@ int cuStreamSynchronize(void *stream) {
     return NO_CONTEXT;
   if (((struct stream *)stream)->capture)
     return CAPTURING;
-  pthread_mutex_lock(&lock);
-  advance(stream, end(stream));
-  pthread_mutex_unlock(&lock);
+  for (int isDone = 0; !isDone;) {
+    pthread_mutex_lock(&lock);
+    isDone = advance(stream, end(stream));
+    pthread_mutex_unlock(&lock);
+    if (!isDone)
+      sched_yield();
+  }
   return faulted ? ADDRESS : OK;
 }
 /* Others may still wait for it: it stays where it is. */
 int cuStreamDestroy_v2(void *stream) { return cuStreamSynchronize(stream), OK; }
 int cuStreamQuery(void *stream) {
-  enum { NOT_READY = 600 };
-  return ++((struct stream *)stream)->queries % 2 ? NOT_READY : cuStreamSynchronize(stream);
+  enum { NOT_READY = 600, CAPTURING = 900 };
+  if (((struct stream *)stream)->capture)
+    return CAPTURING;
+  if (++((struct stream *)stream)->queries % 2)
+    return NOT_READY;
+  pthread_mutex_lock(&lock);
+  int isDone = advance(stream, end(stream));
+  pthread_mutex_unlock(&lock);
+  return !isDone ? NOT_READY : faulted ? ADDRESS : OK;
 }
 int cuEventCreate(void **event, unsigned flags) {
   (void)flags;
@@ -571,7 +609,7 @@ int cuGraphLaunch(void *given, void *stream) {
   struct graph *graph = given;
   pthread_mutex_lock(&lock);
   ++graph->users;
-  enqueue(stream, (struct op){.kind = GRAPH, .graph = graph});
+  enqueue(stream, (struct op){.kind = GRAPH, .graph = graph, .progress = calloc(1, sizeof(struct progress))});
   pthread_mutex_unlock(&lock);
   return OK;
 }
@@ -583,6 +621,19 @@ static int destroy(void *graph) {
 }
 int cuGraphExecDestroy(void *graph) { return --graphs, destroy(graph); }
 int cuGraphDestroy(void *graph) { return destroy(graph); }
+
+/* For the stand-in of NCCL: whether `stream` is recorded, and what it does there. */
+int fake_cuda_recording(void *stream) {
+  pthread_mutex_lock(&lock);
+  int is = ((struct stream *)stream)->capture != NULL;
+  pthread_mutex_unlock(&lock);
+  return is;
+}
+void fake_cuda_call(void *stream, int (*poll)(void *, int), void (*release)(void *), void *what) {
+  pthread_mutex_lock(&lock);
+  enqueue(stream, (struct op){.kind = CALL, .poll = poll, .release = release, .what = what});
+  pthread_mutex_unlock(&lock);
+}
 
 int fake_cuda_downloads(void) { return downloads; }
 int fake_cuda_launches(void) { return launches; }

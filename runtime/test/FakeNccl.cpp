@@ -7,7 +7,8 @@
 //   was seen to be done (ncclCommGetAsyncError), if it does not block.
 // - The calls of a group go on together, groups of one rank one after another.
 //   A send outside a group waits for its receiver.
-// - The n-th collective of a communicator is the same on all its ranks, with the
+// - The n-th collective of a communicator is the same on all its ranks, with
+// the
 //   same count, type and reduction; the n-th message of a pair has one size.
 // - After an abort nothing of the communicator goes on. The others do not learn
 //   of it. Of a process that is gone they do.
@@ -19,15 +20,16 @@
 //
 // Variables of the environment:
 //   FAKE_NCCL_VERSION  what ncclGetVersion says (21801)
-//   FAKE_NCCL_LOSE     "rank:n": the n-th group of that rank, from 0, never begins
-//   FAKE_NCCL_CHANGE   "rank:n": the n-th collective of that rank is of one more
+//   FAKE_NCCL_LOSE     "rank:n": the n-th group of that rank, from 0, never
+//   begins FAKE_NCCL_CHANGE   "rank:n": the n-th collective of that rank is of
+//   one more
 //                      element
 //
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Nccl/Library.h"
-#include "FakeNcclWire.h"
 #include "Device/Cpu/Combine.h"
+#include "FakeNcclWire.h"
 #include "shardrt/Emulated.h"
 #include <condition_variable>
 #include <cstdio>
@@ -106,8 +108,8 @@ struct Communicator {
   std::list<Launch> launches;
   int64_t collectives = 0, groups = 0;
   int64_t splits = 0;
-  /// Where another process keeps it: the connection, and what it is called there;
-  /// of what is under way, where its results go.
+  /// Where another process keeps it: the connection, and what it is called
+  /// there; of what is under way, where its results go.
   std::shared_ptr<Connection> owner;
   uint64_t there = 0;
   size_t size = 0;
@@ -587,17 +589,23 @@ FAKE_EXPORT Result ncclGroupStart() {
   return success;
 }
 
+/// A function of the stand-in for the driver; NULL where there is none.
+template <typename Function> static Function *ofDriver(const char *name) {
+  const char *path = std::getenv("SHARDRT_CUDA_LIBRARY");
+  void *driver = path ? dlopen(path, RTLD_NOW) : nullptr;
+  return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
+}
+
 /// Work that was given to `stream` before comes first.
 static void finishStream(StreamHandle stream) {
-  static auto *synchronize = [] {
-    const char *path = std::getenv("SHARDRT_CUDA_LIBRARY");
-    void *driver = path ? dlopen(path, RTLD_NOW) : nullptr;
-    return driver ? reinterpret_cast<int (*)(void *)>(
-                        dlsym(driver, "cuStreamSynchronize"))
-                  : nullptr;
-  }();
+  static auto *synchronize = ofDriver<int(void *)>("cuStreamSynchronize");
   if (stream && synchronize)
     synchronize(stream);
+}
+
+static bool isRecorded(StreamHandle stream) {
+  static auto *recording = ofDriver<int(void *)>("fake_cuda_recording");
+  return stream && recording && recording(stream);
 }
 
 /// Bytes that an op reads and writes, on a communicator of `ranks` ranks.
@@ -619,7 +627,8 @@ static std::pair<size_t, size_t> sidesOf(const Op &op, size_t ranks) {
 }
 
 /// Hands the calls of a group to the process that keeps their communicators.
-static Result giveElsewhere(const std::vector<std::pair<Communicator *, Op>> &calls) {
+static Result
+giveElsewhere(const std::vector<std::pair<Communicator *, Op>> &calls) {
   fakenccl::Message message;
   message.put('G');
   message.put<uint64_t>(calls.size());
@@ -642,11 +651,82 @@ static Result giveElsewhere(const std::vector<std::pair<Communicator *, Op>> &ca
   return result;
 }
 
+/// Gives calls to their communicators, which it returns. The lock is held.
+static std::vector<Communicator *>
+give(const std::vector<std::pair<Communicator *, Op>> &calls) {
+  std::vector<Communicator *> used;
+  for (auto [comm, op] : calls) {
+    if (!live.count(comm))
+      continue;
+    if (std::find(used.begin(), used.end(), comm) == used.end()) {
+      used.push_back(comm);
+      comm->launches.emplace_back();
+      comm->launches.back().lost =
+          isChosen("FAKE_NCCL_LOSE", comm->rank, comm->groups++);
+    }
+    if (op.kind != Kind::Send && op.kind != Kind::Recv) {
+      op.number = comm->collectives++;
+      if (isChosen("FAKE_NCCL_CHANGE", comm->rank, op.number))
+        ++op.count;
+    }
+    comm->launches.back().ops.push_back(op);
+  }
+  return used;
+}
+
+namespace {
+/// The calls of a group that was recorded.
+struct Recorded {
+  std::vector<std::pair<Communicator *, Op>> calls;
+};
+} // namespace
+
+/// Whether what was recorded is done; begins with it first.
+static int pollRecorded(void *what, int begun) {
+  auto &calls = static_cast<Recorded *>(what)->calls;
+  if (Communicator *comm = calls[0].first; live.count(comm) && comm->owner) {
+    if (!begun && giveElsewhere(calls) != inProgress)
+      return 1;
+    Result state = success;
+    lookElsewhere(comm, &state);
+    return state != inProgress;
+  }
+  std::lock_guard guard(lock);
+  if (!begun)
+    give(calls);
+  bool isDone = true;
+  for (auto &[comm, op] : calls) {
+    // Who aborts has no more to do.
+    if (!live.count(comm))
+      continue;
+    std::shared_ptr<Clique> clique = comm->clique;
+    advance(*clique);
+    if (clique->failure == success && !comm->launches.empty())
+      isDone = false;
+    else
+      comm->unseen = 0; // nobody was told anything
+  }
+  return isDone;
+}
+
+static void releaseRecorded(void *what) {
+  delete static_cast<Recorded *>(what);
+}
+
 FAKE_EXPORT Result ncclGroupEnd() {
   if (depth < 1)
     return invalidUsage;
   if (--depth > 0)
     return success;
+  if (!streams.empty() && isRecorded(streams[0])) {
+    static auto *call =
+        ofDriver<void(void *, int (*)(void *, int), void (*)(void *), void *)>(
+            "fake_cuda_call");
+    call(streams[0], pollRecorded, releaseRecorded,
+         new Recorded{std::exchange(pending, {})});
+    streams.clear();
+    return inProgress;
+  }
   for (StreamHandle stream : streams)
     finishStream(stream);
   streams.clear();
@@ -655,18 +735,8 @@ FAKE_EXPORT Result ncclGroupEnd() {
   if (!calls.empty() && calls[0].first->owner)
     return giveElsewhere(calls);
   std::unique_lock guard(lock);
-  std::vector<Communicator *> used;
-  for (auto &[comm, op] : calls) {
-    if (std::find(used.begin(), used.end(), comm) == used.end()) {
-      used.push_back(comm);
-      comm->launches.emplace_back();
-      comm->launches.back().lost =
-          isChosen("FAKE_NCCL_LOSE", comm->rank, comm->groups++);
-    }
-    comm->launches.back().ops.push_back(op);
-  }
   Result result = success;
-  for (Communicator *comm : used) {
+  for (Communicator *comm : give(calls)) {
     std::shared_ptr<Clique> clique = comm->clique;
     advance(*clique);
     if (!comm->blocking) {
@@ -688,7 +758,8 @@ static Result add(CommHandle comm, Op op, StreamHandle stream) {
   {
     std::lock_guard guard(lock);
     if (comm->owner && comm->size == 0)
-      return refuse(invalidArgument, "a communicator is used that is not ready");
+      return refuse(invalidArgument,
+                    "a communicator is used that is not ready");
     if (comm->owner) {
       // Its owner looks at what it is given.
       op.src = plain(op.src);
@@ -696,17 +767,12 @@ static Result add(CommHandle comm, Op op, StreamHandle stream) {
     } else if (Result result = checkReady(comm)) {
       return result;
     } else if (bytesOf(op.type) == 0 || op.op < 0 || op.op > 3 ||
-        op.peer >= static_cast<int>(comm->clique->ranks.size()) ||
-        (op.count > 0 && !op.src && !op.dst)) {
+               op.peer >= static_cast<int>(comm->clique->ranks.size()) ||
+               (op.count > 0 && !op.src && !op.dst)) {
       return refuse(invalidArgument, "an argument of " + op.describe());
     }
     op.src = plain(op.src);
     op.dst = plain(op.dst);
-    if (!comm->owner && op.kind != Kind::Send && op.kind != Kind::Recv) {
-      op.number = comm->collectives++;
-      if (isChosen("FAKE_NCCL_CHANGE", comm->rank, op.number))
-        ++op.count;
-    }
   }
   ncclGroupStart();
   pending.push_back({comm, op});
@@ -822,8 +888,8 @@ Guest::~Guest() {
   for (auto &[comm, kept] : comms) {
     if (!live.count(comm))
       continue;
-    fail(*comm->clique, "the process of rank " + std::to_string(comm->rank) +
-                            " is gone");
+    fail(*comm->clique,
+         "the process of rank " + std::to_string(comm->rank) + " is gone");
     comm->clique->failure = remoteError;
     drop(comm);
   }
@@ -838,7 +904,8 @@ Result Guest::give(fakenccl::Message &request) {
     CommHandle comm = commOf(request);
     Op op = request.get<Op>();
     Kept &kept = comms[comm];
-    std::vector<std::byte> &from = kept.reads.emplace_back(request.get<uint64_t>() + 1);
+    std::vector<std::byte> &from =
+        kept.reads.emplace_back(request.get<uint64_t>() + 1);
     request.getBytes(from.data(), from.size() - 1);
     auto writes = request.get<uint64_t>();
     op.src = from.data();

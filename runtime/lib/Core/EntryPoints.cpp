@@ -275,6 +275,7 @@ int shardrt_call_library(shardrt_context *ctx, int64_t *words,
     if (!ctx->libraries)
       ctx->libraries = std::make_unique<libraries::LibraryCalls>(*ctx->device);
     std::string error;
+    auto held = ctx->device->hold();
     int status = ctx->libraries->run(words, location, error);
     return status == SHARDRT_OK ? status : ctx->fail(status, error);
   });

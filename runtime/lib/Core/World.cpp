@@ -160,6 +160,22 @@ int World::makeNcclRanks(std::string &why) {
               " does not allow; --transport=direct does";
         return SHARDRT_UNSUPPORTED;
       }
+  // A process has one rank: whoever was here with its device before, was another.
+  std::string device = contexts[0]->device->identity();
+  if (options.job && !device.empty() &&
+      library->version < nccl::sharedDeviceVersion) {
+    Store &store = *options.job->store;
+    std::string key = "device/" + name + "/" + device, other, unused,
+                me = std::to_string(contexts[0]->rank);
+    if (!store.set(key, me, why) &&
+        store.get(key, options.job->timeoutMs, other, unused)) {
+      why = "ranks " + other + " and " + me + " share a device, which NCCL " +
+            nccl::versionName(library->version) +
+            " does not allow; start as many processes as there are devices";
+      return SHARDRT_UNSUPPORTED;
+    }
+    why.clear();
+  }
   for (auto &made : contexts) {
     shardrt_context *ctx = made.get();
     // Ranks that wait on the host know for whom: they speak first.
@@ -293,19 +309,50 @@ World::Replay World::howToReplay(const shardrt_context &ctx) const {
     return Replay::Never;
   if (ctx.numRanks == 1)
     return Replay::Alone;
-  // What NCCL and the host's transports do waits for others on the host.
+  // What NCCL does others need not know of; what the host's transports do waits
+  // for others on the host.
+  if (ctx.nccl)
+    return Replay::Each;
   bool together = ctx.collectives == &directCollectives() &&
                   static_cast<int64_t>(contexts.size()) == ctx.numRanks;
   return together ? Replay::Together : Replay::Never;
 }
 
+bool World::hasNoneLooked(shardrt_context &ctx) {
+  // All look at the same numbers, after the barrier of the step before.
+  if (!options.job)
+    return std::all_of(contexts.begin(), contexts.end(), [](const auto &peer) {
+      return peer->device->looks == 0;
+    });
+  std::vector<int64_t> others;
+  for (int64_t rank = 0; rank < numRanks(); ++rank)
+    if (rank != ctx.rank)
+      others.push_back(rank);
+  int64_t mine = ctx.device->looks, all = mine;
+  Ticket ticket;
+  if (!ctx.comm->post({-1, 0}, {&mine, sizeof(mine)}, others, ticket))
+    return false;
+  for (int64_t rank : others) {
+    const std::byte *data = nullptr;
+    int64_t theirs;
+    if (!ctx.comm->open(ticket, rank, data))
+      return false;
+    std::memcpy(&theirs, data, sizeof(theirs));
+    all += theirs;
+    ctx.comm->close(ticket, rank);
+  }
+  return ctx.comm->finish(ticket, others) && all == 0;
+}
+
 bool World::beginRecording(shardrt_context &ctx, Replay how) {
   if (how == Replay::Alone)
     return ctx.device->beginRecording();
-  // All look at the same numbers, after the barrier of the step before.
-  for (auto &peer : contexts)
-    if (peer->device->looks != 0)
-      return false;
+  if (!hasNoneLooked(ctx))
+    return false;
+  // A device that cannot record does its work at once, which the others' wait
+  // for.
+  if (how == Replay::Each)
+    return ctx.device->beginRecording();
   bool isFirst = &ctx == contexts[0].get();
   Device &first = *contexts[0]->device;
   if (isFirst)
@@ -318,7 +365,7 @@ bool World::beginRecording(shardrt_context &ctx, Replay how) {
 }
 
 bool World::endRecording(shardrt_context &ctx, Replay how) {
-  if (how == Replay::Alone)
+  if (how != Replay::Together)
     return true; // with the step
   if (!ctx.comm->barrier())
     return false;
@@ -337,9 +384,9 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
   Comm &comm = *ctx.comm;
   int64_t repeat = job.repeat;
   Replay how = howToReplay(ctx);
-  Device *recorder = how == Replay::Never   ? nullptr
-                     : how == Replay::Alone ? ctx.device.get()
-                                            : contexts[0]->device.get();
+  Device *recorder = how == Replay::Never      ? nullptr
+                     : how == Replay::Together ? contexts[0]->device.get()
+                                               : ctx.device.get();
   if (ctx.device)
     ctx.device->looks = 0;
   for (int64_t step = 0; step < repeat; ++step) {

@@ -90,10 +90,13 @@ private:
                    void *const *outputs);
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
-  /// Who records what a rank's device does in a step: nobody, the device, or all
-  /// devices of this process together.
-  enum class Replay { Never, Alone, Together };
+  /// Who records what a rank's device does in a step: nobody, the device of the
+  /// only rank, each device what it does, or all devices of this process together.
+  enum class Replay { Never, Alone, Each, Together };
   Replay howToReplay(const shardrt_context &ctx) const;
+  /// Whether no rank's host has looked at its data in this run. All ask together;
+  /// false after failing the step as well.
+  bool hasNoneLooked(shardrt_context &ctx);
   /// From here on work is recorded; false if not, or after failing the step.
   bool beginRecording(shardrt_context &ctx, Replay how);
   /// Does what was recorded; false after failing the step.

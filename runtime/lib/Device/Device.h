@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +92,9 @@ public:
   virtual bool owns(const void *memory, int64_t bytes) = 0;
   /// Whether it is the same piece of hardware as `other`.
   virtual bool isSameAs(const Device &other) const = 0;
+  /// What no other piece of hardware is called, in any process; "" where it has
+  /// no name.
+  virtual std::string identity() const { return {}; }
   /// How many marks a device has.
   static constexpr int numMarks = 32;
   /// Sets mark `number` behind all work so far.
@@ -125,6 +129,9 @@ public:
   /// Waits until all work of a step is done. Where several devices record, the
   /// first one's endRecording() does that.
   virtual bool endStep() { return finish(); }
+  /// Held by whoever hands work to stream() by other ways than this class, while
+  /// several devices record.
+  virtual std::unique_lock<std::recursive_mutex> hold() { return {}; }
   /// Ends what this device and `others` have recorded; they record no more.
   virtual bool endRecording(std::span<Device *const>) { return false; }
   /// Whether a whole step is recorded.

@@ -55,6 +55,7 @@ public:
   bool isSameAs(const Device &other) const override {
     return static_cast<const CudaDevice &>(other).context == context;
   }
+  std::string identity() const override;
   bool reach(Device &other) override;
   bool owns(const void *memory, int64_t) override { return memory; }
   bool mark(int number) override;
@@ -68,6 +69,10 @@ public:
   bool joinRecording(Device &first) override;
   bool endStep() override;
   bool endRecording(std::span<Device *const> others) override;
+  std::unique_lock<std::recursive_mutex> hold() override {
+    return recording ? std::unique_lock(recording->mutex)
+                     : std::unique_lock<std::recursive_mutex>();
+  }
   bool canReplay() const override { return recorded; }
   bool replay() override;
   void forgetRecording() override;
@@ -83,11 +88,6 @@ private:
   bool load();
   /// Does what was recorded so far, and hands it out.
   bool closeRecording(GraphExecHandle &graph);
-  /// One at a time hands work to what several devices record.
-  std::unique_lock<std::recursive_mutex> hold() {
-    return recording ? std::unique_lock(recording->mutex)
-                     : std::unique_lock<std::recursive_mutex>();
-  }
   /// Where somebody waits: what is recorded is done now, and not kept.
   bool flush();
   std::string lastKernel() const {
@@ -427,6 +427,19 @@ void CudaDevice::forgetRecording() {
 //===----------------------------------------------------------------------===//
 // From device to device
 //===----------------------------------------------------------------------===//
+
+std::string CudaDevice::identity() const {
+  unsigned char bytes[16];
+  if (!driver.deviceGetUuid || driver.deviceGetUuid(bytes, device) != success)
+    return {};
+  std::string text;
+  for (unsigned char byte : bytes) {
+    char digits[3];
+    std::snprintf(digits, sizeof(digits), "%02x", byte);
+    text += digits;
+  }
+  return text;
+}
 
 bool CudaDevice::reach(Device &peer) {
   auto &other = static_cast<CudaDevice &>(peer);

@@ -120,6 +120,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
 
 // What drivers before CUDA 12 lack: NULL there.
 #define SHARDRT_CUDA_NEWER_FUNCTIONS(F)                                        \
+  F(cuDeviceGetUuid_v2, deviceGetUuid, (unsigned char *, DeviceId))            \
   F(cuTensorMapEncodeTiled, tensorMapEncodeTiled,                              \
     (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
      const unsigned *, const unsigned *, int, int, int, int))
