@@ -105,6 +105,25 @@ def printing(x: jax.Array, y: jax.Array) -> jax.Array:
 printed = shardc.compile(printing, x, x, mesh={"d": 2}, in_shardings={1: shardc.split(0, "d", sizes=[7, 3])})
 numpy.testing.assert_allclose(printed(x, 2 * x), 3 * x, rtol=1e-6)
 
+# A program in order zigzag, even and uneven, takes and gives arrays in order.
+def causal(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    return jax.nn.dot_product_attention(q, k, v, is_causal=True) + jnp.arange(q.shape[1])[:, None, None]
+
+
+qkv = rng.random((3, 2, 14, 2, 8), numpy.float32)
+for sizes in (None, [5, 0, 9]):
+    dealt = shardc.compile(causal, *qkv, mesh={"d": 3}, in_shardings=[shardc.split(1, "d", sizes, order="zigzag")] * 3)
+    equal(dealt, *qkv, reference=causal(*qkv))
+    reasons = str([site["reasons"] for site in dealt.report(*qkv)["communication"]])
+    assert "deals out blocks from both ends" in reasons, reasons
+equal(shardc.compile(causal, *qkv, mesh={"d": 3}, in_shardings=[shardc.split(1, "d")] * 3, keep_order=True), *qkv, reference=causal(*qkv))
+try:
+    shardc.split(1, "d", order="spiral")
+except ValueError as error:
+    assert "zigzag" in str(error)
+else:
+    raise AssertionError("expected ValueError")
+
 # A mesh of JAX's own, in the older partitioner's form as well; a manual region, checked against one rank.
 mesh = jax.sharding.AbstractMesh((2, 2), ("x", "y"))
 spec = jax.sharding.PartitionSpec

@@ -1,12 +1,6 @@
-"""Programs of many fields as their users write them: solvers, samplers, searches, sparse and spectral ones.
-
-    programs.py [NAME...]
-
-Each runs as those of models.py do, and after them: on one rank and on four with uneven shards, one of them empty, beside JAX.
-"""
+"""Programs of many fields as their users write them: solvers, samplers, searches, sparse and spectral ones."""
 
 import functools
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +9,8 @@ import jax.scipy.sparse.linalg
 import numpy as np
 from jax import lax
 from jax.experimental import sparse
-from models import CASES, RNG, affine, conv, dense, main, mlp, model, norm, normal, training
+
+from cases.harness import RNG, affine, conv, dense, mlp, model, norm, normal, training
 
 
 @model({"1": 1})
@@ -630,7 +625,3 @@ def molecules():
 
     grid = np.stack(np.meshgrid(*[np.arange(3) * 1.3] * 3), -1).reshape(-1, 3)[:17].astype(np.float64)
     return run, (grid, 0.1 * RNG.standard_normal((17, 3)))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(CASES)))
