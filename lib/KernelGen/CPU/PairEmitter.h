@@ -52,6 +52,20 @@ private:
                                      : code.scratch(Quantity::of(rows * pitch));
   }
 
+  /// What a pass of the backward computes: gradients of what has queries, of what has
+  /// keys alone, or all in one pass.
+  enum class Made { All, Queries, Keys };
+  bool isMade(const Access &state) const {
+    return made == Made::All || state.usesDim(q) == (made == Made::Queries);
+  }
+  /// True if the gradients that queries get, and those that keys get, are made one
+  /// after the other: more threads share them, though scores are computed twice.
+  bool gainsByPasses(int64_t threads);
+  /// Parts along each dim, of what is made.
+  llvm::SmallVector<int64_t> cutsFor(int64_t threads);
+  int64_t tileOf(int dim) const { return dim == q ? rowsOfTile : keysOfTile; }
+  /// Writes the loops over tiles, in parts where that is worth it.
+  void emitPass(int64_t threads);
   /// Cuts dims for `threads` parts and writes the loop over the parts around what
   /// follows, if that is worth it.
   void beginParts(int64_t threads);
@@ -114,6 +128,7 @@ private:
   mlir::Value scores, gradients, scale, keySums, valueSums;
   Matrix keyRows, valueRows; // of the key tile, natural
   bool backward = false;
+  Made made = Made::All;
   /// Yields whether a score counts, from what is around it; empty if nothing says so.
   mlir::Region mask;
   bool masksWhereTrue = false;

@@ -267,6 +267,8 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
   // Gradients of extras: by keys, or summed over them.
   for (auto [i, list] : llvm::enumerate(more)) {
     Access &state = states[i + 3];
+    if (!isMade(state))
+      continue;
     if (!state.usesDim(k)) {
       Value sum = list.front();
       for (Value next : ArrayRef(list).drop_front())
@@ -360,21 +362,25 @@ void PairEmitter::visitTile(const Tile &tile) {
     return code.contract(sum);
   }
   auto across = [](const Matrix &m) { return Matrix{m.pointer, m.element, m.column, m.row}; };
-  Contraction dv;
-  dv.a = across(scoreTile);
-  dv.b = douts;
-  dv.c = {valueSums, type, sizes[e], Quantity::of(1)};
-  dv.rows = Quantity::of(keysOfTile);
-  dv.reductions = tile.rows;
-  dv.columns = sizes[e];
-  dv.start = Start::Memory;
-  code.contract(dv);
-  Contraction dk = dv;
-  dk.a = across(gradientTile);
-  dk.b = queries;
-  dk.c = {keySums, type, sizes[d], Quantity::of(1)};
-  dk.columns = sizes[d];
-  code.contract(dk);
+  if (made != Made::Queries) {
+    Contraction dv;
+    dv.a = across(scoreTile);
+    dv.b = douts;
+    dv.c = {valueSums, type, sizes[e], Quantity::of(1)};
+    dv.rows = Quantity::of(keysOfTile);
+    dv.reductions = tile.rows;
+    dv.columns = sizes[e];
+    dv.start = Start::Memory;
+    code.contract(dv);
+    Contraction dk = dv;
+    dk.a = across(gradientTile);
+    dk.b = queries;
+    dk.c = {keySums, type, sizes[d], Quantity::of(1)};
+    dk.columns = sizes[d];
+    code.contract(dk);
+  }
+  if (made == Made::Keys)
+    return;
   Contraction dq;
   dq.a = gradientTile;
   dq.b = keyRows;
@@ -408,10 +414,12 @@ void PairEmitter::keyTile(Value k0) {
     if (backward) {
       keyRows = natural(keyMatrix, keyCopy, keys, sizes[d], sizes[d].orElse(0));
       code.copy(matrix(value, k, e, first), valuesPacked, keys, sizes[e], keysOfTile, 0, /*transposed=*/true);
+    }
+    if (backward && made != Made::Queries) {
       for (auto [sums, columns] : {std::pair(keySums, sizes[d]), std::pair(valueSums, sizes[e])})
         code.loop(Quantity::of(0), Quantity::of(llvm::alignTo(keysOfTile * *columns.fixed, lanes)), lanes,
                   [&, sums = sums](Value i) { code.store(code.number(0, lanes), code.pointerAt(sums, type, Quantity::of(i))); });
-    } else if (op.getValue()) {
+    } else if (!backward && op.getValue()) {
       valueRows = natural(matrix(value, k, e, first), valueCopy, keys, sizes[e], sizes[e].orElse(0));
     }
     SmallVector<int> inner;
@@ -428,7 +436,7 @@ void PairEmitter::keyTile(Value k0) {
         rowCount = Quantity::of(rowsOfTile);
       queryTile({q0, rowCount, first, keys});
     });
-    if (!backward)
+    if (!backward || made == Made::Queries)
       return;
     for (auto [number, sums, column] : {std::tuple(1, keySums, d), std::tuple(2, valueSums, e)}) {
       Access &state = states[number];
@@ -502,7 +510,20 @@ void PairEmitter::emit(int64_t threads) {
   vectors = keysOfTile / lanes;
   if (sizes[q].fixed)
     rowsOfTile = std::clamp<int64_t>(*sizes[q].fixed, 1, rowsOfTile);
+  if (threads < 2 || !gainsByPasses(threads))
+    return emitPass(threads);
+  for (Made pass : {Made::Queries, Made::Keys}) {
+    made = pass;
+    emitPass(threads);
+  }
+}
+
+void PairEmitter::emitPass(int64_t threads) {
   OpBuilder::InsertionGuard guard(b);
+  code.partLoop = {};
+  code.parts = 1;
+  partFrom.clear();
+  partTo.clear();
   if (threads > 1)
     beginParts(threads);
   scores = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
@@ -530,7 +551,7 @@ void PairEmitter::emit(int64_t threads) {
     if (keysDependOn(dim))
       outer.push_back(dim);
   loops(outer, [&] {
-    auto tiles = scf::ForOp::create(b, loc, arith.index(0), arith.get(sizes[k]), arith.index(keysOfTile));
+    auto tiles = scf::ForOp::create(b, loc, arith.get(fromOf(k)), arith.get(toOf(k)), arith.index(keysOfTile));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(tiles.getBody());
     keyTile(tiles.getInductionVar());

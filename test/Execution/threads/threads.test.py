@@ -112,6 +112,7 @@ def main() -> int:
                  ("image", IMAGE, [["--ranks=1"], ["--sizes=0:2=100,31"]]),
                  ("attention", attention(4, 1, False), [["--ranks=1"], ["--ranks=3"], ["--sizes=0:2=0,521"]]),
                  ("one head", attention(1, 1, False), [["--ranks=1"], []]),
+                 ("one causal head", attention(1, 1, True), [["--ranks=1"], ["--sizes=0:2=200,321"]]),
                  ("groups", attention(6, 3, True), [["--ranks=1"], ["--ranks=2"]])]
         number = 0
         for name, text, runs in cases:
