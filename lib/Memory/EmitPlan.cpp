@@ -19,6 +19,11 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::memory;
+using namespace shardc::spmd;
+
+/// A block of rows for which nobody waits: what one op made is still near when
+/// the next reads it.
+static constexpr int64_t kCacheBytes = 4 << 20;
 
 static int64_t bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -244,11 +249,13 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
   loop.group = &group;
   loop.space = group.space;
   double bytesPerRow = 0;
+  bool communicates = false;
   for (int64_t number : group.ops) {
     const PlanOp &op = program.ops[number];
     const RowForm &form = formOf(number);
     Operation *source = planned.ops[op.source];
     loop.size = form.rows;
+    communicates |= isa<CommunicationOpInterface, GatherRowsOp, ScatterRowsOp, RowPlanOp>(source);
     for (size_t i = 0; i < source->getNumOperands(); ++i) {
       int64_t value = op.operands[i].value,
               producer = program.values[value].producer;
@@ -267,8 +274,9 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         loop.rowResults.push_back(value);
     }
   }
+  int64_t most = communicates ? blockBytes : std::min(blockBytes, kCacheBytes);
   int64_t count = std::clamp<int64_t>(
-      int64_t(double(blockBytes) / std::max(bytesPerRow, 1.0)), 1, loop.size);
+      int64_t(double(most) / std::max(bytesPerRow, 1.0)), 1, loop.size);
   if (count > 256)
     count -= count % 64;
   // A plan of rows is for one block.

@@ -265,15 +265,18 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
       return markAllAnalysesPreserved();
     RowSpaces rows(function.front());
     PlannedBlock planned = Reader(function, blocks ? &rows : nullptr).read();
-    PlannedBlock first = planned;
-    Planner gentle(first.program), thorough(planned.program);
-    bool fits = gentle.fit(limit, blocks, /*mayCommunicate=*/false);
-    Planner *planner = &gentle;
-    PlannedBlock *chosen = &first;
-    if (!fits) {
-      fits = thorough.fit(limit, blocks, /*mayCommunicate=*/true);
-      planner = &thorough;
-      chosen = &planned;
+    // Repeated communication may save many repeated products, or only cost.
+    PlannedBlock other = planned;
+    Planner communicating(planned.program), silent(other.program);
+    bool fits = communicating.fit(limit, blocks, /*mayCommunicate=*/true);
+    Planner *planner = &communicating;
+    PlannedBlock *chosen = &planned;
+    if (silent.fit(limit, blocks, /*mayCommunicate=*/false) &&
+        (!fits ||
+         silent.summary().addedCost <= communicating.summary().addedCost)) {
+      fits = true;
+      planner = &silent;
+      chosen = &other;
     }
     const Summary &summary = planner->summary();
     OpBuilder builder(function.getContext());
@@ -299,7 +302,7 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
                          "may avoid it");
       return signalPassFailure();
     }
-    if (failed(emitPlan(*chosen, rows, std::max<int64_t>(limit / 16, 1))))
+    if (failed(emitPlan(*chosen, rows, blockBytesFor(limit))))
       signalPassFailure();
   }
 };

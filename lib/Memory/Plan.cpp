@@ -9,6 +9,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <map>
 
 using namespace shardc::memory;
 using llvm::ArrayRef;
@@ -17,6 +18,18 @@ using llvm::SmallVector;
 /// Operations that a byte is worth at most. A program has fewer for each of its
 /// bytes.
 static constexpr double kHighestPrice = 1 << 20;
+
+/// Arithmetic that may be added, in parts of the program's own. Beyond that,
+/// what is given up at one place comes back at another.
+static constexpr double kMostAdded = 8;
+
+/// Most of a block of rows in which ranks communicate, which waits for them
+/// once a turn.
+static constexpr int64_t kMostBlock = 64 << 20;
+
+int64_t shardc::memory::blockBytesFor(int64_t limit) {
+  return std::clamp<int64_t>(limit / 16, 1, kMostBlock);
+}
 
 //===----------------------------------------------------------------------===//
 // Programs
@@ -656,7 +669,8 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
   };
   std::vector<Choice> choices;
   for (int64_t value : liveAt(peak)) {
-    if (!isRepeatable(program.ops[program.values[value].producer]))
+    if (!isRepeatable(program.ops[program.values[value].producer]) ||
+        kept.contains(value))
       continue;
     Removal removal = consider(value, peak);
     if (!removal.requests.empty() && removal.freed > 0 &&
@@ -680,8 +694,8 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
         removal.cost > price * double(removal.freed))
       continue;
     int64_t here = program.order[peak];
-    carryOut(removal);
-    refresh();
+    if (!carryOutIfLess(removal))
+      continue;
     peak = placeOf[here];
     any = true;
     tooMuch -= removal.freed;
@@ -689,8 +703,140 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
   return any;
 }
 
+bool Planner::carryOutIfLess(const Removal &removal) {
+  auto excessOf = [&](int64_t bytes) {
+    return double(std::max<int64_t>(bytes - limit, 0));
+  };
+  std::vector<int64_t> bytes;
+  std::vector<double> excess(program.groups.size(), -1); // by group
+  if (isCareful) {
+    bytes = bytesByPlace();
+    for (auto [place, group] : llvm::enumerate(program.order))
+      excess[group] = excessOf(bytes[place]);
+    spare = program;
+  }
+  Summary before = result;
+  int64_t turnBefore = turn;
+  carryOut(removal);
+  refresh();
+  if (!isCareful)
+    return true;
+  formLoops();
+  bytes = bytesByPlace();
+  // What is new counts as far as it is more than what it stands before.
+  double change = 0, next = 0;
+  for (int64_t place = program.order.size() - 1; place >= 0; --place) {
+    int64_t group = program.order[place];
+    double now = excessOf(bytes[place]);
+    bool isNew = group >= static_cast<int64_t>(excess.size());
+    if (!isNew)
+      next = excess[group];
+    change += isNew ? std::max(now - next, 0.0) : now - next;
+  }
+  if (change < 0)
+    return true;
+  program = spare;
+  result = before;
+  turn = turnBefore;
+  refresh();
+  return false;
+}
+
+void Planner::formLoops() {
+  if (!mayBlock)
+    return;
+  chooseLoops();
+  giveFreeOps();
+}
+
 bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
+  this->limit = limit;
+  this->mayBlock = mayBlock;
   this->mayCommunicate = mayCommunicate;
+  Program before = program;
+  Program best;
+  Summary bestResult;
+  bool fits = false;
+  mostAdded = kMostAdded;
+  auto attempt = [&] {
+    program = before;
+    bool fitsNow = fitOnce();
+    bool isBetter = fitsNow ? !fits || result.addedCost < bestResult.addedCost
+                            : !fits && (best.ops.empty() ||
+                                        result.peakAfter < bestResult.peakAfter);
+    if (!isBetter)
+      return;
+    best = std::move(program);
+    bestResult = result;
+    fits |= fitsNow;
+    if (fits)
+      mostAdded = result.addedCost / std::max(result.cost, 1.0);
+  };
+  isCareful = false;
+  attempt();
+  std::vector<int64_t> chain = findChain(before);
+  for (size_t stride = 2; !chain.empty() && stride <= chain.size();
+       ++stride) {
+    kept.clear();
+    int64_t bytes = 0;
+    for (size_t i = stride - 1; i < chain.size(); i += stride) {
+      kept.insert(chain[i]);
+      bytes += before.values[chain[i]].bytes;
+    }
+    if (bytes < limit)
+      for (bool careful : {false, true}) {
+        isCareful = careful;
+        attempt();
+      }
+  }
+  kept.clear();
+  // Where no step is an improvement in itself, several of them may be one.
+  isCareful = true;
+  attempt();
+  program = std::move(best);
+  result = bestResult;
+  refresh();
+  return fits;
+}
+
+std::vector<int64_t> Planner::findChain(const Program &before) {
+  program = before;
+  isCareful = false;
+  int64_t wanted = std::exchange(limit, 2 * limit);
+  fitOnce();
+  limit = wanted;
+  std::vector<int64_t> bytes = bytesByPlace();
+  if (bytes.empty())
+    return {};
+  struct Class {
+    int64_t total = 0;
+    std::vector<int64_t> members;
+  };
+  std::map<std::tuple<int64_t, int64_t, double>, Class> classes;
+  for (int64_t value :
+       liveAt(std::max_element(bytes.begin(), bytes.end()) - bytes.begin())) {
+    const PlanValue &info = program.values[value];
+    const PlanOp &op = program.ops[info.producer];
+    if (info.base != value || !isRepeatable(op))
+      continue;
+    Class &alike = classes[{info.bytes, op.space, op.cost}];
+    alike.total += info.bytes;
+    alike.members.push_back(value);
+  }
+  std::vector<int64_t> chain;
+  int64_t most = 0;
+  for (auto &[key, alike] : classes)
+    if (alike.members.size() >= 4 && alike.total > most) {
+      most = alike.total;
+      chain = alike.members;
+    }
+  llvm::sort(chain, [&](int64_t a, int64_t b) {
+    return spans[a].first < spans[b].first;
+  });
+  return chain;
+}
+
+bool Planner::fitOnce() {
   refresh();
   turn = 1; // of what is free
   price = 1;
@@ -704,16 +850,10 @@ bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
   result.peakBefore = result.peakAfter = peakOf(bytesByPlace());
   if (result.peakBefore <= limit)
     return true;
-  blockBytes = limit / 16;
-  auto loops = [&] {
-    if (!mayBlock)
-      return;
-    chooseLoops();
-    giveFreeOps();
-  };
-  loops();
+  blockBytes = blockBytesFor(limit);
+  formLoops();
   bool fits = false;
-  for (size_t turns = 2 * program.ops.size() + 64; turns > 0; --turns) {
+  while (result.addedCost <= mostAdded * result.cost) {
     std::vector<int64_t> bytes = bytesByPlace();
     if (peakOf(bytes) <= limit) {
       fits = true;
@@ -725,7 +865,7 @@ bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
       if (price > kHighestPrice)
         break;
     }
-    loops();
+    formLoops();
   }
   result.peakAfter = peakOf(bytesByPlace());
   for (int64_t group : program.order)

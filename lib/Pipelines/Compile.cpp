@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
+#include <cmath>
 
 using namespace mlir;
 using namespace shardc;
@@ -138,36 +139,51 @@ static int64_t arenaOf(ModuleOp module) {
   return bytes ? bytes.getInt() : 0;
 }
 
-/// Lowers the local view in `module`. Where its temporaries are then above the limit,
-/// it is planned again from the local view on, to an estimate that is corrected
+/// Lowers as far as bytes of temporaries are known.
+static LogicalResult lowerToBuffers(ModuleOp module, const StageOptions &options) {
+  return run(module, [&](OpPassManager &pm) {
+    if (options.target == Target::Cpu)
+      buildCpuBuffersStage(pm, options);
+    else
+      buildLowerCudaStage(pm, options);
+  });
+}
+
+static LogicalResult lowerBuffersToLLVM(ModuleOp module, const StageOptions &options) {
+  return run(module, [&](OpPassManager &pm) {
+    if (options.target == Target::Cpu)
+      buildCpuCodeStage(pm, options);
+  });
+}
+
+/// Puts what `from` holds in place of what `module` holds.
+static void replaceModule(ModuleOp module, ModuleOp from) {
+  module.getBodyRegion().takeBody(from.getBodyRegion());
+  module->setAttrs(from->getAttrDictionary());
+}
+
+/// Lowers the local view in `module` to buffers. Where its temporaries are then above
+/// `limit`, it is planned again from the local view on, to an estimate that is corrected
 /// by what came of the one before. Keeps the smallest.
-static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, const StageOptions &options, ProgramMetadata &metadata) {
+static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const StageOptions &options,
+                                         ProgramMetadata &metadata) {
   MemoryPlan memory;
-  if (options.memoryLimit <= 0) {
-    if (failed(lowerToLLVM(module, options)))
-      return failure();
-    return memory;
-  }
   OwningOpRef<ModuleOp> local = module.clone();
-  if (failed(lowerToLLVM(module, options)))
+  if (failed(lowerToBuffers(module, options)))
     return failure();
   int64_t best = memory.plannedBytes = arenaOf(module);
-  if (best <= options.memoryLimit)
+  if (best <= limit)
     return memory;
   auto planOf = [](ModuleOp fitted) {
     return fitted.lookupSymbol<func::FuncOp>("main")->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
   };
-  // The estimate knows nothing of fusion and of where buffers lie: what it says of the
-  // program as it is tells by how much it is wrong.
-  double target = double(options.memoryLimit);
-  {
-    OwningOpRef<ModuleOp> measured = (*local).clone();
-    if (failed(run(*measured, [&](OpPassManager &pm) { buildFitMemoryStage(pm, INT64_MAX); })))
-      return failure();
-    if (DictionaryAttr plan = planOf(*measured))
-      target *= 0.9 * std::min(1.0, double(plan.getAs<IntegerAttr>("peak_before").getInt()) / double(best));
-  }
-  for (int attempt = 0; attempt < 4 && best > options.memoryLimit && target >= 1; ++attempt) {
+  // What is smaller than the limit may as well be a little larger.
+  constexpr double kEnough = 0.93;
+  constexpr int kAttempts = 6;
+  double target = double(limit);
+  // The largest estimate that came out small enough, the smallest that did not.
+  double lower = 0, upper = INFINITY;
+  for (int attempt = 0; attempt < kAttempts && target >= 1; ++attempt) {
     OwningOpRef<ModuleOp> fitted = (*local).clone();
     if (failed(run(*fitted, [&](OpPassManager &pm) { buildFitMemoryStage(pm, int64_t(target)); })))
       return failure();
@@ -175,30 +191,53 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, const StageOptions &op
     if (!plan)
       break;
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
-    bool isChanged = number("repeated") > 0 || number("loops") > 0;
-    bool isLast = !plan.getAs<BoolAttr>("fits").getValue();
-    int64_t arena = arenaOf(module);
-    if (isChanged) {
+    int64_t arena = memory.plannedBytes;
+    if (number("repeated") > 0 || number("loops") > 0) {
       ProgramMetadata description = describeProgram(*fitted);
-      if (failed(lowerToLLVM(*fitted, options)))
+      if (failed(lowerToBuffers(*fitted, options)))
         return failure();
       arena = arenaOf(*fitted);
-      if (arena < best) {
+      // Of what fits, that which adds least; else the smallest.
+      bool isBetter = arena <= limit ? best > limit || number("added_percent") < memory.addedPercent : arena < best;
+      if (isBetter) {
         best = arena;
         memory.repeated = number("repeated");
         memory.loops = number("loops");
         memory.addedPercent = number("added_percent");
         metadata.communication = std::move(description.communication);
-        module.getBodyRegion().takeBody(fitted->getBodyRegion());
-        module->setAttrs((*fitted)->getAttrDictionary());
+        replaceModule(module, *fitted);
       }
     }
     if (auto largest = plan.getAs<StringAttr>("largest"))
       memory.largest = largest.str();
-    if (isLast && isChanged && attempt > 0)
-      break;
-    target *= std::min(0.9, 0.97 * double(options.memoryLimit) / double(std::max<int64_t>(arena, 1)));
+    if (arena <= limit) {
+      lower = target;
+      if (double(arena) >= kEnough * double(limit) || attempt >= 2)
+        break;
+    } else {
+      upper = target;
+      if (!plan.getAs<BoolAttr>("fits").getValue() && attempt > 0)
+        break;
+    }
+    target *= 0.98 * double(limit) / double(std::max<int64_t>(arena, 1));
+    if (target >= upper || target <= lower)
+      target = std::isinf(upper) ? target : (lower + upper) / 2;
   }
+  return memory;
+}
+
+FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module, const StageOptions &options, ProgramMetadata &metadata) {
+  int64_t limit = options.memoryLimit;
+  if (limit <= 0 && options.memoryLimitOf)
+    limit = options.memoryLimitOf(metadata);
+  if (limit <= 0) {
+    if (failed(lowerToLLVM(module, options)))
+      return failure();
+    return MemoryPlan();
+  }
+  FailureOr<MemoryPlan> memory = lowerWithin(module, limit, options, metadata);
+  if (failed(memory) || failed(lowerBuffersToLLVM(module, options)))
+    return failure();
   return memory;
 }
 
@@ -217,7 +256,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   program.metadata.arch = options.arch;
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;
-  FailureOr<MemoryPlan> memory = lowerWithin(module, options, program.metadata);
+  FailureOr<MemoryPlan> memory = lowerProgram(module, options, program.metadata);
   if (failed(memory))
     return failure();
   program.memory = std::move(*memory);

@@ -135,22 +135,34 @@ void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options)
   }
 }
 
-void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
-  // Half of a second-level cache. Threads share whole stages.
-  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10, /*manyThreads=*/false);
+static CpuKernelOptions kernelOptions(const StageOptions &options) {
   CpuKernelOptions kernels;
   kernels.arch = options.arch;
   kernels.threads = options.threads;
   kernels.marks = options.trace;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
-  buildCpuBufferPipeline(pm, kernels);
+  return kernels;
+}
+
+void shardc::buildCpuBuffersStage(OpPassManager &pm, const StageOptions &options) {
+  // Half of a second-level cache. Threads share whole stages.
+  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10, /*manyThreads=*/false);
+  buildCpuBufferPipeline(pm, kernelOptions(options));
+}
+
+void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
   pm.addPass(createCallRuntimePass());
   if (options.threads > 1)
     pm.addPass(createShareLoopsPass());
   if (options.trace)
     pm.addPass(createCallMarksPass());
-  buildCpuToLLVMPipeline(pm, kernels);
+  buildCpuToLLVMPipeline(pm, kernelOptions(options));
   pm.addPass(createCheckStatusPass());
+}
+
+void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
+  buildCpuBuffersStage(pm, options);
+  buildCpuCodeStage(pm, options);
 }
 
 static llvm::cl::opt<bool> &explainFlag() {

@@ -68,31 +68,21 @@ static uint64_t availableMemory() {
 }
 
 /// Compiles the model; where it would need more than there is and that is asked
-/// for, once more with a limit on what its ranks compute in between.
+/// for, with a limit on what its ranks compute in between.
 static Expected<CompiledProgram> compileWithinMemory(const RunOptions &options,
                                                      ModelOptions compile) {
-  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
-  if (!compiled)
-    return compiled.takeError();
-  if (!options.fitsMemory)
-    return compiled;
-  uint64_t limit = options.memoryLimit;
-  // The runtime and other programs take some as well.
-  if (limit == 0)
-    limit = std::min<uint64_t>(memoryLimit(options),
-                               availableMemory() / 100 * 96);
-  const ProgramMetadata &program = compiled->metadata;
-  uint64_t needed = bytesNeeded(program);
-  uint64_t arenas =
-      SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
-  uint64_t fixed = needed - std::min(arenas, needed);
-  if (needed > limit && fixed < limit && arenas > 0 &&
-      compile.stages.target != Target::Cuda) {
-    compile.stages.memoryLimit =
-        std::max<int64_t>((limit - fixed) / program.numRanks(), 1);
-    compiled = compileModel(options.model, compile);
-  }
-  return compiled;
+  if (options.fitsMemory && compile.stages.target != Target::Cuda)
+    compile.stages.memoryLimitOf = [&](const ProgramMetadata &program) -> int64_t {
+      uint64_t limit = options.memoryLimit;
+      // The runtime and other programs take some as well.
+      if (limit == 0)
+        limit = std::min<uint64_t>(memoryLimit(options),
+                                   availableMemory() / 100 * 96);
+      // Temporaries are not known yet.
+      uint64_t fixed = bytesNeeded(program);
+      return fixed < limit ? std::max<int64_t>((limit - fixed) / program.numRanks(), 1) : 0;
+    };
+  return compileModel(options.model, compile);
 }
 
 /// Compiles and loads the model; in a job that another launcher started, rank 0

@@ -86,6 +86,9 @@ public:
   bool isOrdered() const;
 };
 
+/// Bytes of a block of rows where all is to take no more than `limit`.
+int64_t blockBytesFor(int64_t limit);
+
 /// Changes a program with groups until it fits.
 class Planner {
 public:
@@ -94,6 +97,7 @@ public:
   /// Makes loops of groups and repeats ops until no group needs more than
   /// `limit` bytes, or nothing helps any more; returns whether it fits.
   /// `mayBlock` and `mayCommunicate` allow loops and repeated communication.
+  /// Tries several ways, and takes the one that adds least arithmetic.
   bool fit(int64_t limit, bool mayBlock, bool mayCommunicate);
 
   /// Bytes while each group runs, by place in the order.
@@ -149,14 +153,26 @@ private:
   bool giveUpSome(int64_t peak, int64_t tooMuch);
   Removal consider(int64_t value, int64_t peak) const;
   void carryOut(const Removal &removal);
+  /// The same, unless other places then need as much more.
+  bool carryOutIfLess(const Removal &removal);
+  void formLoops();
+  bool fitOnce();
+  /// The values, alike and one behind the other, that hold most once all that
+  /// is cheap to repeat is given up: the states between a network's layers.
+  std::vector<int64_t> findChain(const Program &before);
   /// Appends a copy of an op for `group` (-1: a new one before `place`), which
   /// reads other copies made for it, or what lives there.
   int64_t copyOp(int64_t op, int64_t group, int64_t place, int64_t without,
                  llvm::ArrayRef<int64_t> early, llvm::ArrayRef<int64_t> inside);
 
   Program &program;
-  bool mayCommunicate = false;
-  int64_t blockBytes = 0, turn = 0;
+  bool mayBlock = false, mayCommunicate = false;
+  /// Only what leaves less above the limit is done.
+  bool isCareful = false;
+  int64_t limit = 0, blockBytes = 0, turn = 0;
+  Program spare; ///< what an attempt began with
+  llvm::DenseSet<int64_t> kept; ///< values that are not given up
+  double mostAdded = 0; ///< arithmetic, in parts of the program's own
   /// Cost of repeated ops that a byte is worth. It rises until the program
   /// fits, so that what costs little for its bytes goes first.
   double price = 1;

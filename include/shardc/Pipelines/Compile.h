@@ -44,6 +44,11 @@ mlir::LogicalResult compileToLocal(mlir::ModuleOp module, const StageOptions &op
 /// From the local view to the LLVM dialect, in place.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const StageOptions &options);
 
+/// The same within StageOptions::memoryLimit, where there is one. `metadata` is that
+/// of the local view; communication that is repeated is added to it.
+mlir::FailureOr<MemoryPlan> lowerProgram(mlir::ModuleOp module, const StageOptions &options,
+                                         ProgramMetadata &metadata);
+
 /// What an artifact says about itself, read off the local view.
 ProgramMetadata describeProgram(mlir::ModuleOp local);
 

@@ -7,9 +7,12 @@
 #define SHARDC_PIPELINES_STAGES_H
 
 #include "mlir/Pass/PassManager.h"
+#include <functional>
 #include <string>
 
 namespace shardc {
+
+struct ProgramMetadata;
 
 /// What a program is compiled for: the host alone, NVIDIA GPUs, or the host as
 /// an emulator of these (docs/Rationale/GPU.md).
@@ -44,6 +47,9 @@ struct StageOptions {
   /// Most bytes of temporaries of one rank; where a program needs more, it computes
   /// values again and in blocks of rows. 0: no limit.
   int64_t memoryLimit = 0;
+  /// Where there is no such limit: says what it is, of what is known of the program
+  /// before it is lowered.
+  std::function<int64_t(const ProgramMetadata &)> memoryLimitOf;
   /// What runs the kernels.
   Target target = Target::Cpu;
   /// What host code is generated for (Translation/ObjectFile.h).
@@ -70,6 +76,10 @@ void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options)
 /// values are made again, chains of ops run block by block, to an estimate of `bytes`.
 void buildFitMemoryStage(mlir::OpPassManager &pm, int64_t bytes);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
+/// Its first half: loops on buffers in an arena, of `spmd.arena_bytes` of the module.
+void buildCpuBuffersStage(mlir::OpPassManager &pm, const StageOptions &options);
+/// Its second half.
+void buildCpuCodeStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// For `Target::Cuda` a `gpu.module @shardc_kernels` in the NVVM dialect remains
 /// beside the host's code.
 void buildLowerCudaStage(mlir::OpPassManager &pm, const StageOptions &options);
