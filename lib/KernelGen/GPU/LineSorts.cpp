@@ -151,6 +151,31 @@ void LineSorter::move(const Slots &from, Value at, const Slots &to,
   store(load(from.positions, at), to.positions, place);
 }
 
+/// The argument that `value` is, or is a wider form of; or null.
+static BlockArgument argumentOf(Value value) {
+  while (auto wider = value.getDefiningOp<arith::ExtFOp>())
+    value = wider.getIn();
+  return dyn_cast<BlockArgument>(value);
+}
+
+/// A comparison of floats that is all that the order is, as "less", "greater" or
+/// one of these "or equal": with a NaN it says no, whatever the other is.
+static arith::CmpFOp plainComparison(Block &body) {
+  using Predicate = arith::CmpFPredicate;
+  auto compare =
+      body.getTerminator()->getOperand(0).getDefiningOp<arith::CmpFOp>();
+  if (!compare || compare->getBlock() != &body ||
+      !llvm::is_contained({Predicate::OLT, Predicate::OGT, Predicate::OLE,
+                           Predicate::OGE},
+                          compare.getPredicate()))
+    return nullptr;
+  BlockArgument x = argumentOf(compare.getLhs()),
+                y = argumentOf(compare.getRhs());
+  bool areOne = x && y && x.getOwner() == &body && y.getOwner() == &body &&
+                x != y && x.getArgNumber() / 2 == y.getArgNumber() / 2;
+  return areOne ? compare : nullptr;
+}
+
 /// Whether the element of keys `first` belongs before that of `second`.
 Value LineSorter::before(ArrayRef<Value> first, ArrayRef<Value> second) {
   SmallVector<Value> arguments;
@@ -166,7 +191,27 @@ Value LineSorter::before(ArrayRef<Value> first, ArrayRef<Value> second) {
       map.map(argument, value);
   for (Operation &inner : block.without_terminator())
     b.clone(inner, map);
-  return map.lookupOrDefault(block.getTerminator()->getOperand(0));
+  Value result = map.lookupOrDefault(block.getTerminator()->getOperand(0));
+  arith::CmpFOp compare = plainComparison(block);
+  if (!compare)
+    return result;
+  // To be an order among NaN: these come last, as equals.
+  auto isNan = [&](Value argument) -> Value {
+    Value number = map.lookupOrDefault(argument);
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, number,
+                                 number);
+  };
+  bool isFlipped = argumentOf(compare.getLhs()).getArgNumber() % 2 != 0;
+  Value firstNan = isNan(isFlipped ? compare.getRhs() : compare.getLhs()),
+        secondNan = isNan(isFlipped ? compare.getLhs() : compare.getRhs());
+  bool orEqual = compare.getPredicate() == arith::CmpFPredicate::OLE ||
+                 compare.getPredicate() == arith::CmpFPredicate::OGE;
+  if (!orEqual) {
+    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+    Value isNumber = arith::XOrIOp::create(b, loc, firstNan, yes);
+    secondNan = both(isNumber, secondNan);
+  }
+  return arith::OrIOp::create(b, loc, result, secondNan);
 }
 
 //===----------------------------------------------------------------------===//
