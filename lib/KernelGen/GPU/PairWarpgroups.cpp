@@ -20,9 +20,10 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// Columns of a tile, fewer where sums of many features need the registers, and
-/// rows of a block.
-static constexpr int64_t kTile = 64, kNarrowTile = 32, kManyFeatures = 192;
+/// Columns of a tile, fewer where sums of many features need the registers, still
+/// fewer where scores need some as well; and rows of a block.
+static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
+static constexpr int64_t kManyFeatures = 192;
 static constexpr int64_t kBlockRows = kConsumers * kGroupRows;
 /// Elements of a row of 128 bytes, of a piece, and of the depth of one product.
 static constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8, kStep = 16;
@@ -200,7 +201,10 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass) {
   OpBuilder::InsertionGuard outside(b);
   tensor = true;
   perThread = 2;
-  tileColumns = parts() * kPart > kManyFeatures ? kNarrowTile : kTile;
+  tileColumns = kTile;
+  if (parts() * kPart > kManyFeatures)
+    tileColumns =
+        extras.empty() && op.getWeight().empty() ? kNarrowTile : kLeastTile;
   int64_t depth = llvm::alignTo(sizeOf(d), kStep);
   WarpgroupBuilder w(b, loc);
   Ring ring{

@@ -202,6 +202,7 @@ static const Fault kFaults[] = {
            });
      }},
     {"mbarrier-fence", drop<NVVM::FenceMbarrierInitOp>},
+    {"store-fence", drop<NVVM::FenceProxyOp>},
     {"bulk-copy", drop<CpAsyncBulkTensorGlobalToSharedClusterOp>},
     {"bulk-copy-place",
      [](Operation *op, bool really) {
@@ -236,6 +237,17 @@ static const Fault kFaults[] = {
            op, really, [](auto product, OpBuilder &b) {
              addTo(b, product.getDescriptorAMutable(), 1);
            });
+     }},
+    {"product-fragment",
+     [](Operation *op, bool really) {
+       return change<LLVM::InlineAsmOp>(
+           op, really,
+           [](auto product, OpBuilder &) {
+             Value one = product->getOperand(2);
+             product->setOperand(2, product->getOperand(3));
+             product->setOperand(3, one);
+           },
+           [](auto product) { return product->getNumOperands() == 6; });
      }},
     {"product-stride",
      [](Operation *op, bool really) {

@@ -80,6 +80,21 @@ POOLING = """func.func @main(%x: tensor<2x15x13xf32>, %u: tensor<2x8x7xf32>) -> 
   return %0 : tensor<2x15x13xf32>
 }
 """
+# Windows that threads bring, and filters that bulk copies bring.
+WINDOWS = """func.func @main(%a: tensor<1x22x21x64xbf16>, %b: tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x22x21x64xbf16>, tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32>
+  return %0 : tensor<1x20x19x72xf32>
+}
+"""
+ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>, %v: tensor<500x40xbf16>) -> (tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>) {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
+      affine_map<(q, k, d, e) -> (k, e)>, affine_map<(q, k, d, e) -> (q, e)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q)>] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<150x64xbf16>, tensor<500x64xbf16>, tensor<500x40xbf16>) -> (tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>)
+  return %0#0, %0#1, %0#2 : tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>
+}
+"""
 CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "warpgroups": ([], PRODUCT.format(150, 456, 200, "bf16"), {
         "barrier": [0], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1],
@@ -87,6 +102,15 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 2], "product-fence": [0], "product-commit": [0],
         "product-wait": [0, 1], "product-wait-late": [0, 1], "product-direction": [0, 3], "product-descriptor": [1],
         "product-stride": [2], "shuffle-distance": [0, 7], "store-place": [1]}),
+    "windows": ([], WINDOWS, {
+        "copy": [0], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1], "swizzle": [0],
+        "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],
+        "mbarrier-fewer": [0], "mbarrier-bytes": [0], "product-fence": [0], "product-wait-late": [1]}),
+    "attention": ([], ATTENTION, {
+        "barrier": [0], "copy": [0, 2], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1],
+        "swizzle": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0],
+        "product-fence": [0, 1], "product-commit": [0, 1], "product-wait": [0, 1], "product-wait-late": [0, 1],
+        "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [0], "edge": [0]}),
     "tensor-cores": (["--arch=sm_80"], PRODUCT.format(70, 200, 72, "bf16"), {
         "barrier": [0], "copy": [0], "copy-commit": [0, 3], "copy-wait": [0], "copy-wait-late": [0],
         "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),

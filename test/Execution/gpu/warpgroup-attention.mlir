@@ -65,8 +65,11 @@ func.func @main(%q: tensor<1x2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mes
   %1:3 = spmd.all_pairs softmax %x, %y, %z maps [#Q, #K, #V, #O, #R, #R] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.0884> : tensor<f32>
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %s1 = stablehlo.multiply %raw, %scale : tensor<f32>
-    spmd.yield %s1 : tensor<f32>
+    %s2 = stablehlo.compare LE, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %s3 = stablehlo.select %s2, %s1, %low : tensor<i1>, tensor<f32>
+    spmd.yield %s3 : tensor<f32>
   } : (tensor<200x128xf16>, tensor<200x128xf16>, tensor<200x128xf16>) -> (tensor<200x128xf32>, tensor<200xf32>, tensor<200xf32>)
   %2:3 = spmd.all_pairs softmax %w, %u, %t maps [#Q, #K, #V, #O, #R, #R] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
