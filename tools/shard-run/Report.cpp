@@ -124,6 +124,9 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                        {"largest", number(output.largest)},
                        {"ulp", output.largestUlp},
                        {"bitwise_equal", output.bitwiseEqual}});
+  json::Array libraries;
+  for (const std::string &line : run.libraries)
+    libraries.push_back(json::fixUTF8(line));
   json::Object report{{"schema", 1},
                       {"program", json::fixUTF8(program.name)},
                       {"mesh", std::move(mesh)},
@@ -136,6 +139,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       {"peak_bytes", integers(run.peakBytes)},
                       {"threads", program.threads},
                       {"memory_plan", describePlan(session)},
+                      {"libraries", std::move(libraries)},
                       {"communication", std::move(sites)},
                       {"communication_total",
                        json::Object{{"count", count(total.count)},

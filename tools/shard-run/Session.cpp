@@ -372,6 +372,10 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   }
   for (size_t i = program.results.size(); i < results.size(); ++i)
     result.checked.push_back(out.gather(i));
+  if (const char *asked = shardrt_world_libraries(world.get(), job ? me : 0))
+    for (StringRef line : split(asked, '\n'))
+      if (!line.empty())
+        result.libraries.push_back(line.str());
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t bytes =
         job ? peaks[rank] : shardrt_world_peak_bytes(world.get(), rank);

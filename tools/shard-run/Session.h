@@ -46,6 +46,8 @@ struct RunResult {
   std::vector<double> stepMs; ///< one entry a step
   std::vector<int64_t>
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
+  std::vector<std::string>
+      libraries; ///< what was asked of vendors' libraries (the first rank here)
   std::vector<SiteReport> sites; ///< by number
   TraceReport trace;             ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,

@@ -451,6 +451,12 @@ SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
  * no such rank. Not during a run. */
 SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
                                                 int64_t rank);
+/** What `rank` has asked vendors' libraries for, a line each, in the order of first
+ * calls: "cuBLASLt: product of 1x64x32 f32 and 1x32x48 f32 (model.py:3)", or "generated: "
+ * and the same where none did it. "" where it asked for nothing; NULL if there is no
+ * such rank. The text lives until the next call. Not during a run. */
+SHARDRT_EXPORT const char *shardrt_world_libraries(const shardrt_world *world,
+                                                   int64_t rank);
 
 /** What an event of a trace is. */
 enum shardrt_trace_kind {

@@ -801,6 +801,13 @@ int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
                            : ctx->memory.peakBytes();
 }
 
+const char *shardrt_world_libraries(const shardrt_world *world, int64_t rank) {
+  shardrt_context *ctx = world->world->find(rank);
+  if (!ctx)
+    return nullptr;
+  return ctx->libraries ? ctx->libraries->asked() : "";
+}
+
 int shardrt_world_gather(shardrt_world *world, int64_t root, const void *mine,
                          int64_t bytes, void *const *parts,
                          const int64_t *part_bytes) {

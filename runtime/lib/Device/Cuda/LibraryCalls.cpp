@@ -91,6 +91,15 @@ static std::string describe(const Call &call) {
   return text;
 }
 
+void LibraryCalls::note(const Call &call, const char *location, bool done) {
+  if (!location || !places.insert(location).second)
+    return;
+  const char *const names[] = {"", "cuBLASLt", "cuDNN", "cuFFT"};
+  lines += std::string(done ? names[call.kind] : "generated") + ": " +
+           describe(call) +
+           (*location ? " (" + std::string(location) + ")" : "") + "\n";
+}
+
 LibraryCalls::Use &LibraryCalls::use(int64_t kind) {
   Use &use = uses[kind - SHARDRT_CALL_PRODUCT];
   if (use.tried)
@@ -122,8 +131,10 @@ int LibraryCalls::run(int64_t *words, const char *location,
   }
   Use &found = use(call.kind);
   if (!found.provider) {
-    if (!required)
+    if (!required) {
+      note(call, location, /*done=*/false);
       return SHARDRT_OK;
+    }
     error = describe(call) + at + ": " + found.absent;
     return SHARDRT_UNSUPPORTED;
   }
@@ -144,8 +155,10 @@ int LibraryCalls::run(int64_t *words, const char *location,
   switch (found.provider->run(call, why)) {
   case Outcome::Done:
     words[SHARDRT_CALL_DONE] = 1;
+    note(call, location, /*done=*/true);
     return SHARDRT_OK;
   case Outcome::NotOffered:
+    note(call, location, /*done=*/false);
     return SHARDRT_OK;
   case Outcome::Failed:
     break;

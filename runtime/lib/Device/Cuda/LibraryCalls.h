@@ -15,6 +15,8 @@
 #include "shardrt/LibraryCall.h"
 #include <array>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace shardrt::libraries {
@@ -89,6 +91,8 @@ public:
   /// Does what `words` describe, and sets the first of them; 0 or the status to
   /// fail with, with `error` set. `location` is the op's source line, or "".
   int run(int64_t *words, const char *location, std::string &error);
+  /// What was asked for, a line for each place in the program.
+  const char *asked() const { return lines.c_str(); }
 
 private:
   struct Use {
@@ -97,9 +101,13 @@ private:
     std::string absent;
   };
   Use &use(int64_t kind);
+  /// Adds a line, once for each place that asks.
+  void note(const Call &call, const char *location, bool done);
 
   Device &device;
   Workspace workspace;
+  std::set<const char *> places;
+  std::string lines;
   std::array<Use, 3> uses; ///< by kind; they go before the workspace
 };
 
