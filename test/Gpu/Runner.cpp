@@ -13,7 +13,9 @@
 //
 // A case file is words of 8 bytes: magic, version, ranks, inputs, outputs; two
 // doubles, the tolerances; for each input and rank its bytes and its data,
-// filled up to 8; for each output its element type, then the same.
+// filled up to 8; for each output its element type, then the same. Of version 2
+// inputs have an element type as well, and there are no data: inputs are
+// random, and results are not compared ("ran").
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +54,7 @@ struct Output {
 struct Case {
   int64_t ranks = 0;
   double relative = 0, absolute = 0;
+  bool hasData = true;
   std::vector<std::vector<Shard>> inputs; ///< by rank
   std::vector<Output> outputs;
 };
@@ -63,6 +66,40 @@ static Shard makeShard(int64_t bytes) {
   shard.data.reset(static_cast<char *>(
       std::aligned_alloc(64, static_cast<size_t>((bytes + 64) / 64 * 64))));
   return shard;
+}
+
+/// Fills `shard` with numbers between -1 and 1 (integers: 0 or 1); zeros would
+/// be multiplied faster than others.
+static void fillRandom(ElementType type, Shard &shard, uint64_t seed) {
+  ElementType part = type == ElementType::Complex64    ? ElementType::F32
+                     : type == ElementType::Complex128 ? ElementType::F64
+                                                       : type;
+  int64_t bytes = shardrt::elementBytes(part);
+  uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
+  for (int64_t at = 0; at + bytes <= shard.bytes; at += bytes) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    auto number =
+        static_cast<float>(static_cast<int32_t>(state >> 32)) * 0x1p-31f;
+    double wide = number;
+    auto bits = std::bit_cast<uint32_t>(number);
+    // Halves of at least 2^-14, or zero.
+    uint32_t exponent = bits >> 23 & 255;
+    auto half = static_cast<uint16_t>(
+        exponent < 113 ? 0
+                       : (bits >> 16 & 0x8000) | (exponent - 112) << 10 |
+                             (bits >> 13 & 1023));
+    auto brain = static_cast<uint16_t>(bits >> 16);
+    int64_t whole = static_cast<int64_t>(state >> 63);
+    const void *from =
+        part == ElementType::F64    ? static_cast<const void *>(&wide)
+        : part == ElementType::F32  ? static_cast<const void *>(&number)
+        : part == ElementType::F16  ? static_cast<const void *>(&half)
+        : part == ElementType::BF16 ? static_cast<const void *>(&brain)
+                                    : static_cast<const void *>(&whole);
+    std::memcpy(shard.data.get() + at, from, bytes);
+  }
 }
 
 /// Reads the case file at `path`; false if it is none.
@@ -80,20 +117,30 @@ static bool readCase(const char *path, Case &result) {
     if (!read(&bytes, 8) || bytes < 0 || bytes > int64_t(1) << 40)
       return false;
     shard = makeShard(bytes);
-    return shard.data && read(shard.data.get(), (bytes + 7) / 8 * 8);
+    return shard.data &&
+           (!result.hasData || read(shard.data.get(), (bytes + 7) / 8 * 8));
   };
   int64_t head[5];
-  if (!read(head, sizeof(head)) || head[0] != caseMagic || head[1] != 1 ||
-      head[2] < 1 || head[2] > 65536 || head[3] < 0 || head[3] > 65536 ||
-      head[4] < 0 || head[4] > 65536 || !read(&result.relative, 8) ||
-      !read(&result.absolute, 8))
+  if (!read(head, sizeof(head)) || head[0] != caseMagic || head[1] < 1 ||
+      head[1] > 2 || head[2] < 1 || head[2] > 65536 || head[3] < 0 ||
+      head[3] > 65536 || head[4] < 0 || head[4] > 65536 ||
+      !read(&result.relative, 8) || !read(&result.absolute, 8))
     return false;
   result.ranks = head[2];
+  result.hasData = head[1] == 1;
   result.inputs.resize(result.ranks);
-  for (int64_t i = 0; i < head[3]; ++i)
-    for (std::vector<Shard> &ofRank : result.inputs)
+  for (int64_t i = 0; i < head[3]; ++i) {
+    ElementType type = ElementType::F32;
+    if (!result.hasData &&
+        (!read(&type, 8) || shardrt::elementBytes(type) == 0))
+      return false;
+    for (std::vector<Shard> &ofRank : result.inputs) {
       if (!readShard(ofRank.emplace_back()))
         return false;
+      if (!result.hasData)
+        fillRandom(type, ofRank.back(), static_cast<uint64_t>(i));
+    }
+  }
   for (int64_t i = 0; i < head[4]; ++i) {
     Output &output = result.outputs.emplace_back();
     if (!read(&output.type, 8) || shardrt::elementBytes(output.type) == 0)
@@ -236,7 +283,8 @@ int main(int argc, char **argv) {
   auto runOnce = [&] {
     status = shardrt_world_run(world, ins.data(), outs.data());
     for (const Output &output : test.outputs)
-      for (int64_t rank = 0; status == SHARDRT_OK && rank < test.ranks; ++rank)
+      for (int64_t rank = 0;
+           test.hasData && status == SHARDRT_OK && rank < test.ranks; ++rank)
         difference = std::max(difference, compare(output, output.got[rank],
                                                   output.expected[rank], test));
   };
@@ -260,7 +308,9 @@ int main(int argc, char **argv) {
     if (status == SHARDRT_OK)
       runOnce();
   }
-  std::string text = shardrt_world_error(world);
+  std::string text = shardrt_world_error(world), libraries;
+  if (const char *asked = shardrt_world_libraries(world, 0))
+    libraries = asked;
   shardrt_world_destroy(world);
   shardrt_program_destroy(program);
   if (status != SHARDRT_OK)
@@ -268,6 +318,10 @@ int main(int argc, char **argv) {
   auto steps = static_cast<int64_t>(times.size());
   double median = steps ? times[steps / 2] : 0, least = steps ? times[0] : 0;
   bool differs = std::isinf(difference);
-  return report(differs ? 3 : 0, differs ? "DIFFERS" : "equal", difference,
-                steps, median, least, "");
+  // One that is asked for everything and does nothing is not timed.
+  if (libraries.rfind("generated: ", 0) == 0)
+    text = "not done by the library: " + libraries.substr(11);
+  const char *verdict = differs ? "DIFFERS" : test.hasData ? "equal" : "ran";
+  return report(differs ? 3 : 0, verdict, difference, steps, median, least,
+                text);
 }

@@ -1,11 +1,15 @@
 """Compile programs of the corpus for a GPU machine that has nothing but a driver.
 
-    prepare.py OUT [NAME...] [--target cuda|emulated-cuda] [--arch sm_90a] [--tools DIR] [--runs ranks|own] [--jobs N]
+    prepare.py OUT [NAME...] [--target cuda|emulated-cuda] [--arch sm_90a] [--tools DIR] [--runs ranks|own] [--jobs N] [--timings]
 
 Writes to OUT, for each program on its own mesh and on one rank: an artifact, and a case file (every rank's shards of
 the inputs and of the outputs that JAX computed; the format is in Runner.cpp). Also what runs them: the runner, what times peers, the
 runtime, the C++ library, ``run.sh``, and ``index.tsv``, a line a case: program, ranks, mesh, artifact, case. Carry OUT
 to the machine and run ``bash OUT/run.sh`` there.
+
+``--timings``: also the programs of timings.py, by our kernels and, where a library may do them, as calls of that
+(timings.tsv: name, unit, work, goal, artifact, artifact with calls, case, library, floor), what runs the same by others
+(peers.py, timings.json), and the corpus for JAX (programs/).
 """
 
 import argparse
@@ -23,7 +27,9 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "Execution" / "corpus"))
+sys.path.insert(0, str(Path(__file__).parent))
 import check
+from timings import Timing, timings
 
 MAGIC = 0x3145534143445253
 
@@ -108,6 +114,66 @@ def prepare(options: argparse.Namespace, entry: dict, run: check.Run) -> tuple[s
     return "\t".join([entry["name"], str(ranks), run.mesh, f"{name}.so", f"{name}.case"]), ""
 
 
+def write_timed_case(path: Path, metadata: dict) -> int:
+    """A case without data: the runner makes it up. Returns the number of ranks."""
+    mesh = [axis["size"] for axis in metadata["mesh"]]
+    ranks = math.prod(mesh)
+    parts = [struct.pack("<5q2d", MAGIC, 2, ranks, len(metadata["arguments"]), len(metadata["results"]), 0.0, 0.0)]
+    for value in [*metadata["arguments"], *metadata["results"]]:
+        code, size = TYPES[value["type"]]
+        parts.append(struct.pack("<q", code))
+        for rank in range(ranks):
+            coordinates = np.unravel_index(rank, mesh) if mesh else ()
+            count = 1
+            for dim in value["dims"]:
+                at = 0
+                for axis in dim["axes"]:
+                    at = at * mesh[axis] + int(coordinates[axis])
+                count *= dim["boundaries"][at + 1] - dim["boundaries"][at]
+            parts.append(struct.pack("<q", count * size))
+    path.write_bytes(b"".join(parts))
+    return ranks
+
+
+def prepare_timing(options: argparse.Namespace, number: int, timing: Timing) -> tuple[str, str]:
+    """One timing: its line of timings.tsv, or an empty one and what went wrong."""
+    model = options.out / f"timing{number}.mlir"
+    model.write_text(timing.text)
+    artifacts = []
+    for kernels in ["generated"] + ["library"] * bool(timing.library):
+        artifact = options.out / f"timing{number}.{kernels}.so"
+        command = [options.tools / "shard-translate", model, f"--target={options.target}", f"--kernels={kernels}",
+                   *timing.flags, "-o", artifact]
+        if options.target == "cuda":
+            command.append(f"--arch={options.arch}")
+        result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        if result.returncode:
+            return "", f"{timing.name}: {(result.stderr.splitlines() or ['failed'])[0]}"
+        artifacts.append(artifact)
+    model.unlink()
+    write_timed_case(options.out / f"timing{number}.case", read_metadata(options.runtime, artifacts[0]))
+    fields = [timing.name, timing.unit, f"{timing.work:.0f}", f"{timing.goal:g}", artifacts[0].name,
+              artifacts[1].name if timing.library else "-", f"timing{number}.case", timing.library or "-",
+              timing.floor or "-"]
+    return "\t".join(fields), ""
+
+
+def prepare_timings(options: argparse.Namespace) -> list[str]:
+    """All timings, and what others need; returns what went wrong."""
+    wanted = timings(tiny=options.target != "cuda")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        done = list(pool.map(lambda pair: prepare_timing(options, *pair), enumerate(wanted)))
+    (options.out / "timings.tsv").write_text("".join(f"{line}\n" for line, _ in done if line))
+    (options.out / "timings.json").write_text(json.dumps([{"name": t.name, "shape": t.shape} for t in wanted]))
+    programs = options.out / "programs"
+    programs.mkdir(exist_ok=True)
+    for entry in check.read_manifest(check.HERE):
+        if "data" in entry and (not options.names or entry["name"] in options.names):
+            shutil.copy2(check.HERE / entry["file"], programs)
+    shutil.copy2(Path(__file__).with_name("peers.py"), options.out)
+    return [problem for _, problem in done if problem]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
@@ -117,6 +183,7 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=ROOT / "build" / "bin", help="where shard-translate is built")
     parser.add_argument("--runs", choices=("ranks", "own"), default="ranks", help="ranks: on one rank as well")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timings", action="store_true", help="also what is timed beside others")
     options = parser.parse_args()
     options.tools = options.tools.resolve()
     options.runtime = options.tools.parent / "lib" / "libshardrt.so"
@@ -129,9 +196,12 @@ def main() -> int:
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         done = list(pool.map(lambda pair: prepare(options, *pair), runs))
     (options.out / "index.tsv").write_text("".join(f"{line}\n" for line, _ in done if line))
-    for _, problem in done:
-        if problem:
-            print(f"left out: {problem}", file=sys.stderr)
+    problems = [problem for _, problem in done if problem]
+    if options.timings:
+        problems += prepare_timings(options)
+    (options.out / "target").write_text(f"{options.target}\n")
+    for problem in problems:
+        print(f"left out: {problem}", file=sys.stderr)
 
     runner = options.tools / "gpu-runner"
     for file in (runner, runner.with_name("gpu-peers"), options.runtime, Path(__file__).with_name("run.sh")):
@@ -141,7 +211,7 @@ def main() -> int:
     for library in re.findall(r"=> (/\S*/lib(?:stdc\+\+|gcc_s)\.so\.\d+)", needed):
         shutil.copy2(library, options.out)
     size = sum(file.stat().st_size for file in options.out.iterdir() if file.is_file())
-    print(f"{sum(bool(line) for line, _ in done)} cases, {sum(bool(p) for _, p in done)} left out, {size / 2**20:.0f} MiB")
+    print(f"{sum(bool(line) for line, _ in done)} cases, {len(problems)} left out, {size / 2**20:.0f} MiB")
     return 0
 
 
