@@ -54,7 +54,7 @@ struct Factor {
   /// Of factors whose cut may end at the op (a transformed dim, the minor part of a
   /// merge): factors that the other side may be cut along instead, the best first.
   /// An axis that would be lost across the op is kept along one of them.
-  llvm::SmallVector<int64_t, 2> carriers;
+  llvm::SmallVector<int64_t, 2> carriers = {};
 };
 
 /// What stands where an operand is read outside its domain.
