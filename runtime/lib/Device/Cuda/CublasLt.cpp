@@ -276,6 +276,7 @@ Outcome Products::run(const Call &call, std::string &why) {
   char *result = call.result().address;
   const Operand &first = call.operands[plan.swapped ? 1 : 0],
                 &second = call.operands[plan.swapped ? 0 : 1];
+  auto held = device.hold();
   Status status = library.matmul(
       handle, plan.desc, isDouble ? static_cast<const void *>(&one64) : &one32,
       first.address, plan.layouts[0], second.address, plan.layouts[1],

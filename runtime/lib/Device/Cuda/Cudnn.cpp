@@ -302,6 +302,7 @@ Outcome Convolutions::run(const Call &call, std::string &why) {
   void *addresses[] = {operands[0]->address, operands[1]->address,
                        operands[2]->address};
   Descriptor pack(library, VariantPack);
+  auto held = device.hold();
   pack.set(PackIds, TypeInt64, 3, ids)
       .set(PackPointers, TypePointer, 3, addresses)
       .set(PackWorkspace, TypePointer, memory)

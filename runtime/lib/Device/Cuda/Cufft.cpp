@@ -149,6 +149,7 @@ Outcome Transforms::run(const Call &call, std::string &why) {
       return Outcome::Failed;
     }
   }
+  auto held = device.hold();
   if ((plan.bytes && !check(library.setWorkArea(plan.handle, memory),
                             "giving it room", why)) ||
       !check(library.setStream(plan.handle, device.stream()),
