@@ -111,6 +111,15 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location
   return value;
 }
 
+/// Reasons of ops that became one stand behind one another: as many as are read.
+static std::string shortReason(StringRef reason) {
+  constexpr size_t kLongest = 2048;
+  if (reason.size() <= kLongest)
+    return reason.str();
+  StringRef first = reason.take_front(kLongest);
+  return (first.take_front(first.rfind("; ")) + "; and more").str();
+}
+
 ProgramMetadata shardc::describeProgram(ModuleOp local) {
   ProgramMetadata metadata;
   metadata.name = local.getName().value_or("").str();
@@ -126,7 +135,7 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
     metadata.results.push_back(describeValue(mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
   for (CommunicationSite &site : reportCommunication(local))
     metadata.communication.push_back({site.kind, site.axes, site.dims.size() == 1 ? site.dims.front() : -1,
-                                      site.bytes.value_or(-1), site.location, site.reason});
+                                      site.bytes.value_or(-1), site.location, shortReason(site.reason)});
   return metadata;
 }
 
