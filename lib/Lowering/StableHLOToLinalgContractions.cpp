@@ -45,6 +45,29 @@ static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::AddIOp::create(b, lhs, rhs);
 }
 
+// What a program asks of a product of f32 (KernelGen/GPU.h); nothing where it is
+// to be exact.
+static StringRef tensorFloat(Operation *op) {
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
+    if (auto algorithm = dot.getAlgorithmAttr()) {
+      if (!isa<FloatTF32Type>(algorithm.getLhsPrecisionType()) ||
+          !isa<FloatTF32Type>(algorithm.getRhsPrecisionType()))
+        return "";
+      return algorithm.getNumPrimitiveOperations() == 1 ? "tf32" : "tf32x3";
+    }
+  auto config = op->getAttrOfType<ArrayAttr>("precision_config");
+  StringRef least = "default";
+  if (!config)
+    return least;
+  for (auto each : config.getAsRange<stablehlo::PrecisionAttr>()) {
+    if (each.getValue() == stablehlo::Precision::HIGHEST)
+      return "";
+    if (each.getValue() == stablehlo::Precision::HIGH)
+      least = "high";
+  }
+  return least;
+}
+
 // Sum of products over `maps`, of element type `element`.
 static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                       ArrayRef<OpFoldResult> sizes, Type element,
@@ -65,6 +88,11 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                           Value x = convertScalar(b, args[0], lhsSource, sumSource);
                           Value y = convertScalar(b, args[1], rhsSource, sumSource);
                           Value product = multiply(b, x, y);
+                          StringRef asked = tensorFloat(op);
+                          if (x.getType().isF32() && x == args[0] &&
+                              y == args[1] && !asked.empty())
+                            product.getDefiningOp()->setAttr(
+                                "spmd.tensor_float", b.getStringAttr(asked));
                           return {sums ? add(b, args[2], product) : product};
                         })
                   .front();

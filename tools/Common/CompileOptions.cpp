@@ -50,6 +50,12 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                        "that pays; library: these wherever they can"),
               cl::value_desc("name"), cl::init(StageOptions().kernels),
               cl::cat(category)),
+      precision("precision",
+                cl::desc("With kernels for GPUs: highest (default): f32 stays "
+                         "f32; tf32: products of f32 whose precision is "
+                         "DEFAULT may round their factors to 10 bits"),
+                cl::value_desc("name"), cl::init("highest"),
+                cl::cat(category)),
       writesKernels(writesKernels) {}
 
 /// Whether --arch is for kernels; else it is for the host's code.
@@ -73,6 +79,11 @@ Error CompileOptions::check() const {
   if (!is_contained({"generated", "auto", "library"}, kernels.getValue()))
     return usage("--kernels=" + kernels +
                  ": expected generated, auto or library");
+  if (!is_contained({"highest", "tf32"}, precision.getValue()))
+    return usage("--precision=" + precision + ": expected highest or tf32");
+  if (precision.getNumOccurrences() && target == "cpu")
+    return usage("--precision is about GPUs: it goes with --" + target.ArgStr +
+                 "=cuda or --" + target.ArgStr + "=emulated-cuda");
   if (kernels.getNumOccurrences() && target == "cpu")
     return usage("--kernels is about GPUs: it goes with --" + target.ArgStr +
                  "=cuda or --" + target.ArgStr + "=emulated-cuda");
@@ -111,13 +122,14 @@ Expected<ModelOptions> CompileOptions::read() const {
   stages.noRaise = noRaise;
   stages.keepOrder = keepOrder;
   stages.kernels = kernels;
+  stages.tf32 = precision == "tf32";
   return options;
 }
 
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-           &noRaise, &keepOrder, &kernels, &target, &threads})
+           &noRaise, &keepOrder, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

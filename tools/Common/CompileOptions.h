@@ -37,6 +37,7 @@ public:
   llvm::cl::opt<bool> noRaise;
   llvm::cl::opt<bool> keepOrder;
   llvm::cl::opt<std::string> kernels;
+  llvm::cl::opt<std::string> precision;
 
 private:
   bool archNamesGpus() const;

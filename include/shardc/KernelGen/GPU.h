@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral kPersistentAttrName = "spmd.persistent";
 /// dim first, each dim by those of the memref that it runs over.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "spmd.tensor_map";
 inline constexpr llvm::StringLiteral kTensorBoxAttrName = "spmd.tensor_box";
+/// On a multiplication of f32, what its program asks for: "default" and "high" (which
+/// --precision=tf32 lets be one or three products of tf32), "tf32" or "tf32x3".
+inline constexpr llvm::StringLiteral kTensorFloatAttrName = "spmd.tensor_float";
 /// How many such descriptions come before a kernel's other arguments.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
 

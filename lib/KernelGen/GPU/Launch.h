@@ -45,7 +45,10 @@ Value addressOf(OpBuilder &b, Location loc, Value memref,
 /// / 8.
 SmallVector<Value> loadMatrices(OpBuilder &b, Location loc, Value address,
                                 bool transposed);
-/// mma.m16n8k16 of a warp with f32 sums: four, two and four words a lane.
+/// f32 as tf32, a word: rounded to nearest, ties away from zero.
+Value roundToTF32(OpBuilder &b, Location loc, Value value);
+/// mma.m16n8k16 of a warp with f32 sums: four, two and four words a lane; of
+/// f32 as tf32 m16n8k8.
 SmallVector<Value> multiplyFragments(OpBuilder &b, Location loc, Type element,
                                      ArrayRef<Value> left,
                                      ArrayRef<Value> right,

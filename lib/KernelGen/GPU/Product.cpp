@@ -13,6 +13,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
+#include "shardc/KernelGen/GPU.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -127,7 +129,22 @@ static void findDirection(linalg::GenericOp op, const Product &product,
   factor.run = factor.isPlain() ? std::max(lines, depth) : 1;
 }
 
-std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op) {
+/// How many products on tensor cores make what `multiply`, of f32, says that it
+/// is (kTensorFloatAttrName); 0 where it must be one of f32.
+static int64_t tensorTerms(arith::MulFOp multiply, bool tf32) {
+  auto said = multiply->getAttrOfType<StringAttr>(kTensorFloatAttrName);
+  if (!said || !multiply.getType().isF32())
+    return 0;
+  return llvm::StringSwitch<int64_t>(said.getValue())
+      .Case("tf32", 1)
+      .Case("tf32x3", 3)
+      .Case("default", tf32 ? 1 : 0)
+      .Case("high", tf32 ? 3 : 0)
+      .Default(0);
+}
+
+std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
+                                                bool tf32) {
   if (!isContraction(op))
     return std::nullopt;
   Operation *sum = combinerOf(op, 0);
@@ -149,6 +166,8 @@ std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op) {
     right = narrowed(right);
     product.element = cast<FloatType>(left.getType());
   }
+  if (product.element.isF32())
+    product.tensorTerms = tensorTerms(multiply, tf32);
   if (!matchFactor(op, left, product.left) ||
       !matchFactor(op, right, product.right))
     return std::nullopt;

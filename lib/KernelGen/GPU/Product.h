@@ -50,6 +50,9 @@ struct Product {
   SmallVector<unsigned> batch, depth;
   /// Type of the factors in shared memory, and of sums.
   FloatType element, sum;
+  /// Products of f32 on tensor cores that make one of these: 1 of factors rounded
+  /// to tf32, 3 of what is left over as well; 0: none, f32 stays f32.
+  int64_t tensorTerms = 0;
   /// Products of sizes; what is not known is taken to be large.
   int64_t rows = 1, columns = 1, batches = 1, depths = 1;
   /// All sizes are known.
@@ -64,8 +67,9 @@ Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);
 /// Whether one of the ways below makes a kernel of it.
 bool hasKernel(const Product &product);
 
-/// `op` as a product of 16-bit floats into f32, of f32 or of f64.
-std::optional<Product> matchProduct(linalg::GenericOp op);
+/// `op` as a product of 16-bit floats into f32, of f32 or of f64. With `tf32`
+/// those of f32 may be rounded that ask for the default precision.
+std::optional<Product> matchProduct(linalg::GenericOp op, bool tf32 = false);
 
 /// How a block cuts its work.
 struct Tiling {

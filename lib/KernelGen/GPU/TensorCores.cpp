@@ -1,7 +1,10 @@
-//===- TensorCores.cpp - Products of 16-bit floats with mma.sync ----------===//
+//===- TensorCores.cpp - Products with mma.sync ---------------------------===//
 //
 // A block of four warps makes 64 x 64 results, or 128 x 128 where there are
-// many; a warp has a quarter of these, in fragments of mma.m16n8k16.
+// many; a warp has a quarter of these, in fragments of mma.m16n8k16. Floats are
+// of 16 bits, or of 32, of which tensor cores take 19 (tf32, mma.m16n8k8):
+// where a program lets them be rounded so, or, as three products, where it asks
+// for more.
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
@@ -13,7 +16,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Depth of one mma.
+/// Depth of one mma of 16-bit floats.
 static constexpr int64_t kStep = 16;
 /// From so many large tiles on they are worth their registers.
 static constexpr int64_t kManyLargeTiles = 64;
@@ -42,12 +45,17 @@ private:
   /// Fragments of a warp, one below or beside the other.
   int64_t high() const { return tiling.rows / 2 / 16; }
   int64_t wide() const { return tiling.columns / 2 / 8; }
+  /// Depth of one mma, and of the rows of a matrix: 32 bytes, and 16.
+  int64_t depthStep() const { return 32 / elementBytes(); }
   Share share();
   SmallVector<Value> step(Value left, Value right, SmallVector<Value> sums);
   /// Four 8 x 8 matrices of `tile`, of lines from `line` and depths from `from`
   /// on: two by two, in an order that takes lines first, or the depth.
   SmallVector<Value> matrices(const Factor &factor, Value tile, Value line,
                               int64_t from, bool linesFirst);
+  /// Words of f32 as tf32, and for three products what that leaves over.
+  std::pair<SmallVector<Value>, SmallVector<Value>>
+  rounded(ArrayRef<Value> words);
   Value lane, warpRow, warpColumn;
 };
 } // namespace
@@ -91,21 +99,24 @@ SmallVector<Value> gpukernels::multiplyFragments(OpBuilder &b, Location loc,
                                                  ArrayRef<Value> left,
                                                  ArrayRef<Value> right,
                                                  ArrayRef<Value> sum) {
-  bool isBF16 = element.isBF16();
+  bool isBF16 = element.isBF16(), isF32 = element.isF32();
   auto operands = [&](ArrayRef<Value> words) {
-    if (isBF16)
+    if (isBF16 || isF32)
       return llvm::to_vector(words);
     Type pair = VectorType::get({2}, element);
     return llvm::map_to_vector(words, [&](Value word) -> Value {
       return LLVM::BitcastOp::create(b, loc, pair, word);
     });
   };
-  NVVM::MMATypes kind = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  NVVM::MMATypes kind = isF32    ? NVVM::MMATypes::tf32
+                        : isBF16 ? NVVM::MMATypes::bf16
+                                 : NVVM::MMATypes::f16;
   SmallVector<Type> types(4, b.getF32Type());
   Value made = NVVM::MmaOp::create(
       b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), types),
-      operands(left), operands(right), sum, ArrayRef<int64_t>{16, 8, kStep},
-      std::nullopt, std::nullopt, std::array{kind, kind},
+      operands(left), operands(right), sum,
+      ArrayRef<int64_t>{16, 8, isF32 ? kStep / 2 : kStep}, std::nullopt,
+      std::nullopt, std::array{kind, kind},
       std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
   SmallVector<Value> result;
   for (int64_t i = 0; i < 4; ++i)
@@ -117,31 +128,81 @@ SmallVector<Value> gpukernels::multiplyFragments(OpBuilder &b, Location loc,
 SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
                                               Value line, int64_t from,
                                               bool linesFirst) {
+  int64_t half = depthStep() / 2;
+  if (factor.alongLines && product.element.isF32()) {
+    // ldmatrix turns 16-bit numbers alone: these are read one by one.
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < 4; ++i) {
+      int64_t byLine = (linesFirst ? i % 2 : i / 2) * 8;
+      int64_t byDepth = (linesFirst ? i / 2 : i % 2) * half;
+      Value offset =
+          offsetIn(factor, add(line, add(index(byLine), div(lane, 4))),
+                   add(index(from + byDepth), rem(lane, 4)));
+      words.push_back(
+          LLVM::LoadOp::create(b, loc, b.getI32Type(), at(tile, offset), 4));
+    }
+    return words;
+  }
   // Eight lanes name the rows of a matrix, as they stand in memory.
   Value row = rem(lane, 8), first = rem(div(lane, 8), 2),
         second = div(lane, 16);
   Value byLine = mul(linesFirst ? first : second, 8);
-  Value byDepth = mul(linesFirst ? second : first, 8);
+  Value byDepth = mul(linesFirst ? second : first, half);
   (factor.alongLines ? byDepth : byLine) =
       add(factor.alongLines ? byDepth : byLine, row);
   Value offset = offsetIn(factor, add(line, byLine), add(index(from), byDepth));
   return loadMatrices(b, loc, at(tile, offset), factor.alongLines);
 }
 
+Value gpukernels::roundToTF32(OpBuilder &b, Location loc, Value value) {
+  return NVVM::ConvertFloatToTF32Op::create(
+      b, loc, b.getI32Type(), value, NVVM::FPRoundingMode::RNA,
+      NVVM::SaturationMode::NONE, /*relu=*/false);
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+TensorCoreKernel::rounded(ArrayRef<Value> words) {
+  if (product.element != product.sum)
+    return {SmallVector<Value>(words), {}};
+  SmallVector<Value> most, rest;
+  for (Value word : words) {
+    Value value = LLVM::BitcastOp::create(b, loc, b.getF32Type(), word);
+    most.push_back(roundToTF32(b, loc, value));
+    if (product.tensorTerms == 1)
+      continue;
+    Value near = LLVM::BitcastOp::create(b, loc, b.getF32Type(), most.back());
+    Value left = arith::SubFOp::create(b, loc, value, near);
+    // What is infinite is so in its first part.
+    Value finite =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
+    Value none =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(b.getF32Type()));
+    left = arith::SelectOp::create(b, loc, finite, left, none);
+    rest.push_back(roundToTF32(b, loc, left));
+  }
+  return {most, rest};
+}
+
 SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
                                           SmallVector<Value> sums) {
   int64_t columns = 2 * wide();
-  for (int64_t from = 0; from < tiling.depth; from += kStep) {
-    SmallVector<SmallVector<Value>> lefts, rights;
-    for (int64_t i = 0; i < high(); ++i)
-      lefts.push_back(matrices(product.left, left, add(warpRow, index(16 * i)),
-                               from, true));
+  for (int64_t from = 0; from < tiling.depth; from += depthStep()) {
+    SmallVector<SmallVector<Value>> lefts, rights, leftRests, rightRests;
+    for (int64_t i = 0; i < high(); ++i) {
+      auto [most, rest] = rounded(matrices(
+          product.left, left, add(warpRow, index(16 * i)), from, true));
+      lefts.push_back(most);
+      leftRests.push_back(rest);
+    }
     // Two fragments at once: a fragment is the depth of one half.
     for (int64_t j = 0; j < wide(); j += 2) {
-      SmallVector<Value> both = matrices(
-          product.right, right, add(warpColumn, index(8 * j)), from, false);
-      rights.push_back({both[0], both[1]});
-      rights.push_back({both[2], both[3]});
+      auto [both, rest] = rounded(matrices(
+          product.right, right, add(warpColumn, index(8 * j)), from, false));
+      for (int64_t k = 0; k < 4; k += 2) {
+        rights.push_back({both[k], both[k + 1]});
+        if (!rest.empty())
+          rightRests.push_back({rest[k], rest[k + 1]});
+      }
     }
     for (int64_t i = 0; i < high(); ++i)
       for (int64_t j = 0; j < wide(); ++j) {
@@ -149,18 +210,28 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
         auto spot = [&](int64_t word) -> Value & {
           return sums[(2 * i + word / 2) * columns + 2 * j + word % 2];
         };
-        SmallVector<Value> made =
-            multiplyFragments(b, loc, product.element, lefts[i], rights[j],
-                              {spot(0), spot(1), spot(2), spot(3)});
-        for (int64_t word = 0; word < 4; ++word)
-          spot(word) = made[word];
+        auto multiply = [&](ArrayRef<Value> x, ArrayRef<Value> y) {
+          SmallVector<Value> made =
+              multiplyFragments(b, loc, product.element, x, y,
+                                {spot(0), spot(1), spot(2), spot(3)});
+          for (int64_t word = 0; word < 4; ++word)
+            spot(word) = made[word];
+        };
+        // Small terms first.
+        if (product.tensorTerms > 1) {
+          multiply(leftRests[i], rights[j]);
+          multiply(lefts[i], rightRests[j]);
+        }
+        multiply(lefts[i], rights[j]);
       }
   }
   return sums;
 }
 
 static bool fitsTensorCores(const Product &product) {
-  return product.element != product.sum && product.depths >= kStep;
+  if (product.element == product.sum)
+    return product.tensorTerms > 0;
+  return product.depths >= kStep;
 }
 
 bool gpukernels::hasKernel(const Product &product) {
@@ -177,6 +248,12 @@ bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
               llvm::divideCeil(product.columns, 128) * product.batches >=
           kManyLargeTiles)
     tiling = {128, 128, 32, 3, 128};
+  // As many bytes.
+  if (product.element.isF32())
+    tiling.depth = 16;
+  // Three products want the registers of large tiles.
+  if (product.tensorTerms > 1)
+    tiling = {64, 64, 16, 4, 128};
   OpBuilder b(op);
   TensorCoreKernel(b, op, product, tiling).emit(warpgroups);
   return true;

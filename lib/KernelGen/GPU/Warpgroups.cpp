@@ -531,6 +531,9 @@ void WarpgroupKernel::emit() {
 
 bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
   const Product &product = prepared.product;
+  // What rounding leaves over is in no one's shared memory.
+  if (product.tensorTerms > 1)
+    return false;
   if (product.rows < kLeast || product.columns < kLeast ||
       product.depths < kLeast)
     return false;

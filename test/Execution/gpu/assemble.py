@@ -1,6 +1,6 @@
 """Assemble the kernels of programs and look at what ptxas says of them.
 
-    assemble.py NAME... --corpus DIR --archs sm_80,sm_90a [--count INSTRUCTION=NUMBER ...] [--machine INSTRUCTION=NUMBER ...]
+    assemble.py NAME... --corpus DIR --archs sm_80,sm_90a [--count INSTRUCTION=NUMBER ...] [--machine INSTRUCTION=NUMBER ...] [--flag=FLAG ...]
 
 Exits 1 where ptxas refuses a kernel, warns of one, or one spills registers, or an instruction does not stand as often in a
 program's PTX (--count), or in its machine code (--machine, where a disassembler is found), as it should. Prints a line a program and GPU: kernels, most registers. A NAME that ends in .mlir is a file.
@@ -44,6 +44,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=Path())
     parser.add_argument("--count", action="append", default=[], metavar="INSTRUCTION=NUMBER")
     parser.add_argument("--machine", action="append", default=[], metavar="INSTRUCTION=NUMBER")
+    parser.add_argument("--flag", action="append", default=[], help="of shard-translate")
     parser.add_argument("--archs", default="sm_80")
     parser.add_argument("--shard-translate", default="shard-translate")
     options = parser.parse_args()
@@ -53,7 +54,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 ptx = Path(folder) / "kernels.ptx"
                 model = name if name.endswith(".mlir") else str(options.corpus / f"{name}.mlir")
-                command = [options.shard_translate, model, "--target=cuda", f"--arch={arch}",
+                command = [options.shard_translate, model, "--target=cuda", f"--arch={arch}", *options.flag,
                            "--emit=ptx", "-o", str(ptx)]
                 subprocess.run(command, check=True)
                 said = subprocess.run([find_ptxas(), f"-arch={arch}", "-v", "-o", f"{folder}/kernels.cubin", str(ptx)],

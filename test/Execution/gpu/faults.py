@@ -65,6 +65,14 @@ TRANSFORM = """func.func @main(%a: tensor<5x240xcomplex<f32>>) -> tensor<5x240xc
   return %0 : tensor<5x240xcomplex<f32>>
 }
 """
+ROWS = """func.func @main(%x: tensor<130x300xf32>) -> tensor<130x300xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<130x300xf32>, tensor<f32>) -> tensor<130xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<130xf32>) -> tensor<130x300xf32>
+  %0 = stablehlo.subtract %x, %b : tensor<130x300xf32>
+  return %0 : tensor<130x300xf32>
+}
+"""
 POOLING = """func.func @main(%x: tensor<2x15x13xf32>, %u: tensor<2x8x7xf32>) -> tensor<2x15x13xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.select_and_scatter"(%x, %u, %z) <{window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>,
@@ -114,6 +122,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "tensor-cores": (["--arch=sm_80"], PRODUCT.format(70, 200, 72, "bf16"), {
         "barrier": [0], "copy": [0], "copy-commit": [0, 3], "copy-wait": [0], "copy-wait-late": [0],
         "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),
+    "tensor-floats": (["--precision=tf32", "--arch=sm_80"], PRODUCT.format(70, 200, 72, "f32"), {
+        "barrier": [0], "copy-wait": [0], "swizzle": [0], "fragment": [0]}),
+    "warpgroup-floats": (["--precision=tf32"], PRODUCT.format(70, 200, 72, "f32"), {
+        "copy": [0], "store-fence": [0], "swizzle": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
@@ -121,6 +133,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "sorts": ([], SORT, {"barrier": [0, 3, 4, 7], "edge": [0, 2, 5, 9]}),
     "scans": ([], SCAN, {"barrier": [0, 2, 4], "edge": [1, 12], "shuffle-distance": [1, 6]}),
     "transforms": ([], TRANSFORM, {"barrier": [0, 4], "edge": [0, 6]}),
+    "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
     "pooling": ([], POOLING, {"edge": [0, 3]}),
 }
 
