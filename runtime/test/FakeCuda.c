@@ -601,8 +601,10 @@ int cuGraphInstantiateWithFlags(void **made, void *given, unsigned long long fla
   struct graph *graph = given;
   if (flags)
     return INVALID;
-  __atomic_add_fetch(&graph->users, 1, __ATOMIC_SEQ_CST);
-  ++graphs;
+  pthread_mutex_lock(&lock);
+  ++graph->users;
+  pthread_mutex_unlock(&lock);
+  __atomic_add_fetch(&graphs, 1, __ATOMIC_SEQ_CST);
   return *made = graph, OK;
 }
 int cuGraphLaunch(void *given, void *stream) {
@@ -619,7 +621,10 @@ static int destroy(void *graph) {
   pthread_mutex_unlock(&lock);
   return OK;
 }
-int cuGraphExecDestroy(void *graph) { return --graphs, destroy(graph); }
+int cuGraphExecDestroy(void *graph) {
+  __atomic_sub_fetch(&graphs, 1, __ATOMIC_SEQ_CST);
+  return destroy(graph);
+}
 int cuGraphDestroy(void *graph) { return destroy(graph); }
 
 /* For the stand-in of NCCL: whether `stream` is recorded, and what it does there. */

@@ -684,11 +684,17 @@ struct Recorded {
 /// Whether what was recorded is done; begins with it first.
 static int pollRecorded(void *what, int begun) {
   auto &calls = static_cast<Recorded *>(what)->calls;
-  if (Communicator *comm = calls[0].first; live.count(comm) && comm->owner) {
+  Communicator *first = calls[0].first;
+  bool isElsewhere;
+  {
+    std::lock_guard guard(lock);
+    isElsewhere = live.count(first) && first->owner;
+  }
+  if (isElsewhere) {
     if (!begun && giveElsewhere(calls) != inProgress)
       return 1;
     Result state = success;
-    lookElsewhere(comm, &state);
+    lookElsewhere(first, &state);
     return state != inProgress;
   }
   std::lock_guard guard(lock);

@@ -105,6 +105,13 @@ static Expected<HostArray> readInput(StringRef text, const ValueMetadata &value,
   return array;
 }
 
+HostArray shardc::randomInput(const ProgramMetadata &program,
+                              const RunOptions &options, size_t index) {
+  const ValueMetadata &value = program.arguments[index];
+  return randomArray(*shardrt::elementTypeNamed(value.elementType), value.shape,
+                     options.seed, index, options.low, options.high);
+}
+
 Expected<std::vector<HostArray>>
 shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
                    bool inPlace) {
@@ -113,10 +120,8 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
                        inPlace);
   std::vector<HostArray> arrays;
   if (options.inputs.empty()) {
-    for (auto [i, value] : enumerate(program.arguments))
-      arrays.push_back(
-          randomArray(*shardrt::elementTypeNamed(value.elementType),
-                      value.shape, options.seed, i, options.low, options.high));
+    for (size_t i = 0; i < program.arguments.size(); ++i)
+      arrays.push_back(randomInput(program, options, i));
     return arrays;
   }
   size_t given = options.inputs.size(), needed = program.arguments.size();

@@ -21,6 +21,10 @@ llvm::Expected<std::vector<HostArray>>
 makeInputs(const ProgramMetadata &program, const RunOptions &options,
            bool inPlace = false);
 
+/// Argument number `index` where all are random.
+HostArray randomInput(const ProgramMetadata &program, const RunOptions &options,
+                      size_t index);
+
 /// The members out0, out1, … of the .npz file at `path`, one for each result.
 llvm::Expected<std::vector<HostArray>>
 readExpected(const ProgramMetadata &program, llvm::StringRef path);

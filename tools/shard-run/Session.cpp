@@ -278,8 +278,11 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   int64_t me = job ? shardrt_job_rank(job) : -1;
   ShardBuffers in(program.arguments, mesh, ranks, me),
       out(results, mesh, ranks, me == 0 ? -1 : me);
-  for (auto [i, input] : enumerate(inputs))
-    in.scatter(i, input);
+  for (size_t i = 0; i < program.arguments.size(); ++i)
+    if (makeInput && inputs.empty())
+      in.scatter(i, makeInput(i));
+    else
+      in.scatter(i, inputs[i]);
 
   shardrt_world_options options = {};
   options.size = sizeof(options);

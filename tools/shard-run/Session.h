@@ -7,6 +7,7 @@
 #include "HostCalls.h"
 #include "Shards.h"
 #include "shardrt/shardrt.h"
+#include <functional>
 #include <memory>
 
 namespace shardc {
@@ -100,6 +101,12 @@ public:
   /// How buffers go from rank to rank: a shardrt_transport.
   void setTransport(int which) { transport = which; }
 
+  /// Makes each argument when it is needed, where run() is given none: one whole
+  /// array at a time.
+  void setInputMaker(std::function<HostArray(size_t)> maker) {
+    makeInput = std::move(maker);
+  }
+
   /// Whether elements are combined in one order over NCCL too.
   void setDeterministic(bool asked) { deterministic = asked; }
 
@@ -125,6 +132,7 @@ private:
   int transport = 0;
   bool traces = false;
   bool deterministic = false;
+  std::function<HostArray(size_t)> makeInput;
   int kernelSchedule = 0;
   uint64_t kernelSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;

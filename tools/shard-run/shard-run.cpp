@@ -224,9 +224,17 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
       return read.takeError();
     expected = std::move(*read);
   }
-  // A process takes its part of files and leaves the rest.
-  Expected<std::vector<HostArray>> inputs =
-      makeInputs(program, *options, /*inPlace=*/member.get() != nullptr);
+  // A process takes its part of files and leaves the rest; of random arrays it
+  // holds one at a time.
+  bool isRandom = options->inputs.empty() && options->inputsFile.empty();
+  bool oneByOne = member.get() && isRandom && !options->check;
+  if (oneByOne)
+    session->setInputMaker([&](size_t index) {
+      return randomInput(session->metadata(), *options, index);
+    });
+  Expected<std::vector<HostArray>> inputs = std::vector<HostArray>();
+  if (!oneByOne)
+    inputs = makeInputs(program, *options, /*inPlace=*/member.get() != nullptr);
   if (!inputs)
     return inputs.takeError();
 

@@ -79,6 +79,8 @@ struct shardrt_context {
   std::unique_ptr<shardrt::libraries::LibraryCalls> libraries;
   std::vector<shardrt::SiteKernels> kernels; ///< by site
   std::vector<shardrt::DeviceRows> deviceRows; ///< by site; kept as rowPlans
+  /// Whether the host looked at the device's data in the first step of the run.
+  bool hasLooked = false;
   /// Whether elements are combined in one order, whatever it costs.
   bool deterministic = false;
   /// This rank's communicators, where NCCL is the way.

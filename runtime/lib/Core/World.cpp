@@ -322,13 +322,13 @@ bool World::hasNoneLooked(shardrt_context &ctx) {
   // All look at the same numbers, after the barrier of the step before.
   if (!options.job)
     return std::all_of(contexts.begin(), contexts.end(), [](const auto &peer) {
-      return peer->device->looks == 0;
+      return !peer->hasLooked;
     });
   std::vector<int64_t> others;
   for (int64_t rank = 0; rank < numRanks(); ++rank)
     if (rank != ctx.rank)
       others.push_back(rank);
-  int64_t mine = ctx.device->looks, all = mine;
+  int64_t mine = ctx.hasLooked, all = mine;
   Ticket ticket;
   if (!ctx.comm->post({-1, 0}, {&mine, sizeof(mine)}, others, ticket))
     return false;
@@ -405,6 +405,8 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
     if (!(isReplay ? replayStep(ctx, how) : runStep(ctx, inputs, outputs)) ||
         (isRecording && !endRecording(ctx, how)) || !comm.leaveStep())
       return;
+    if (step == 0)
+      ctx.hasLooked = ctx.device && ctx.device->looks != 0;
     if (ctx.trace)
       ctx.trace->endStep(began, nowNs());
     for (size_t i = 0; isRecording && i < ctx.stats.size(); ++i)
