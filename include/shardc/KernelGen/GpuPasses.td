@@ -32,7 +32,8 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
            "Who does products and convolutions: generated, auto or library (docs/Rationale/GPU.md).">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
-                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
+                           "shardc::spmd::SpmdDialect"];
 }
 
 def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModuleOp"> {

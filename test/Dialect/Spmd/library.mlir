@@ -1,0 +1,20 @@
+// RUN: shard-opt %s | shard-opt | FileCheck %s
+// RUN: shard-opt %s --mlir-print-op-generic | shard-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @on_buffers
+// CHECK: %{{.*}} = spmd.library_call "product" ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<64x32xbf16>, memref<48x32xbf16>, memref<48xf32>)
+// CHECK-SAME: outs(%{{.*}} : memref<64x48xf32>) dims {{\[\[\[\], \[0\], \[1\]\], \[\[\], \[1\], \[0\]\], \[\[0\]\], \[\[\], \[0\], \[1\]\]\]}}
+// CHECK-SAME: numbers [0, 2] epilogue ["bias", "relu"] required
+func.func @on_buffers(%a: memref<64x32xbf16>, %b: memref<48x32xbf16>, %v: memref<48xf32>, %c: memref<64x48xf32>) -> i1 {
+  %done = spmd.library_call "product" ins(%a, %b, %v : memref<64x32xbf16>, memref<48x32xbf16>, memref<48xf32>)
+      outs(%c : memref<64x48xf32>) dims [[[], [0], [1]], [[], [1], [0]], [[0]], [[], [0], [1]]] numbers [0, 2] epilogue ["bias", "relu"] required
+  return %done : i1
+}
+
+// CHECK-LABEL: func.func @on_tensors
+// CHECK: %[[RESULT:.*]], %[[DONE:.*]] = spmd.library_call "transform" {{.*}} : tensor<?x12xcomplex<f32>>
+func.func @on_tensors(%a: tensor<?x12xcomplex<f32>>, %e: tensor<?x12xcomplex<f32>>) -> (tensor<?x12xcomplex<f32>>, i1) {
+  %r, %done = spmd.library_call "transform" ins(%a : tensor<?x12xcomplex<f32>>) outs(%e : tensor<?x12xcomplex<f32>>)
+      dims [[[0], [1]], [[0], [1]]] numbers [0, 1] : tensor<?x12xcomplex<f32>>
+  return %r, %done : tensor<?x12xcomplex<f32>>, i1
+}
