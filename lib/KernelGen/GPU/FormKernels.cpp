@@ -55,9 +55,7 @@ void gpukernels::hoistRankValues(Operation *op) {
 // Structured ops
 //===----------------------------------------------------------------------===//
 
-/// True if each element of `op`'s outputs belongs to one point of its parallel
-/// dims: then these points are independent.
-static bool isParallel(linalg::GenericOp op) {
+bool gpukernels::isParallel(linalg::GenericOp op) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (OpOperand &output : op.getDpsInitsMutable()) {
@@ -77,9 +75,7 @@ static bool isParallel(linalg::GenericOp op) {
   return true;
 }
 
-/// Replaces `linalg.index` in regions inside the body by the dims' values: the
-/// emitter sees those of the body itself alone.
-static void flattenIndices(linalg::GenericOp op) {
+void gpukernels::flattenIndices(linalg::GenericOp op) {
   SmallVector<linalg::IndexOp> nested;
   op->walk([&](linalg::IndexOp index) {
     if (index->getBlock() != op.getBody())
@@ -404,6 +400,9 @@ static void formKernels(Block &block, bool warpgroups, LibraryUse libraries) {
   plan.warpgroups = warpgroups;
   plan.libraries = libraries;
   planProducts(block, plan);
+  launchRowGroups(block, [&](Operation *op) {
+    return plan.taken.contains(op) || plan.products.contains(op);
+  });
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (plan.taken.contains(&op))
       continue;

@@ -25,6 +25,24 @@ bool launchVectors(linalg::GenericOp op);
 /// places, each in the loop's order.
 bool launchScatter(scf::ForOp loop);
 
+/// Makes one kernel each of ops of `block` that follow one another on the same
+/// rows, a reduction among them; not of those that `isTaken` says are others'.
+void launchRowGroups(Block &block,
+                     llvm::function_ref<bool(Operation *)> isTaken);
+
+/// True if each element of `op`'s outputs belongs to one point of its parallel
+/// dims: then these points are independent.
+bool isParallel(linalg::GenericOp op);
+/// Replaces `linalg.index` in regions inside the body by the dims' values: the
+/// emitter sees those of the body itself alone.
+void flattenIndices(linalg::GenericOp op);
+/// The ops that combine elements of `op`'s outputs, if their order does not
+/// matter and each has a neutral element; else nothing.
+SmallVector<Operation *> combinersOf(linalg::GenericOp op);
+/// True if neighbours in memory, in the input of the most dims, are elements of
+/// one result.
+bool readsAlongReduction(linalg::GenericOp op);
+
 /// Ops inside `op` that depend on the rank alone are computed outside.
 void hoistRankValues(Operation *op);
 

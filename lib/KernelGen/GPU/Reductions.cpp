@@ -25,9 +25,7 @@ static constexpr int64_t kManyBlocks = 128;
 static constexpr int64_t kLeastOwn = 8;
 static constexpr int64_t kWarps = kBlock / kWarp;
 
-/// The ops that combine elements of `op`'s outputs, if their order does not
-/// matter and each has a neutral element; else nothing.
-static SmallVector<Operation *> combinersOf(linalg::GenericOp op) {
+SmallVector<Operation *> gpukernels::combinersOf(linalg::GenericOp op) {
   SmallVector<Operation *> combiners;
   for (unsigned i : llvm::seq<unsigned>(op.getNumDpsInits())) {
     Operation *combiner = combinerOf(op, i);
@@ -40,9 +38,7 @@ static SmallVector<Operation *> combinersOf(linalg::GenericOp op) {
   return combiners;
 }
 
-/// True if neighbours in memory, in the input of the most dims, are elements of
-/// one result.
-static bool liesAlongReduction(linalg::GenericOp op, const Dims &dims) {
+bool gpukernels::readsAlongReduction(linalg::GenericOp op) {
   AffineMap most;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
@@ -51,8 +47,10 @@ static bool liesAlongReduction(linalg::GenericOp op, const Dims &dims) {
       most = map;
   }
   return most && most.getNumResults() > 0 &&
-         llvm::any_of(dims.reductions, [&](unsigned dim) {
-           return most.getResults().back().isFunctionOfDim(dim);
+         llvm::any_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned dim) {
+           return op.getIteratorTypesArray()[dim] ==
+                      utils::IteratorType::reduction &&
+                  most.getResults().back().isFunctionOfDim(dim);
          });
 }
 
@@ -131,7 +129,7 @@ std::optional<Cut> ReductionKernel::choose() {
     return std::nullopt;
   bool isFew = !isMany && dims.points <= kFewResults;
   Cut cut = Cut::LaneEach;
-  if (liesAlongReduction(op, dims))
+  if (readsAlongReduction(op))
     cut = (isLong || dims.elements >= kLong) && (isFew || (isMany && !isLong))
               ? Cut::BlockEach
               : Cut::WarpEach;

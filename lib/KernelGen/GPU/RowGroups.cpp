@@ -1,0 +1,454 @@
+//===- RowGroups.cpp - Ops on the same rows, in one kernel ----------------===//
+//
+// A normalisation is reductions of rows and work on elements that reads them.
+// Where ops follow one another and each touches, of all that another one of them
+// writes, its own row alone, a block (or a warp) does all of them for a row: it
+// meets between them, and what one has read or written the next one finds in
+// the multiprocessor's cache.
+//
+//===----------------------------------------------------------------------===//
+#include "Points.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// Rows that keep a GPU busy, elements of a row that are worth a warp, and that
+/// stay in a cache.
+static constexpr int64_t kLeastRows = 128, kLeastElements = 32,
+                         kMostElements = 16384;
+/// Up to so many elements a row is a warp's; up to the second if rows are many.
+static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024, kManyRows = 1024;
+static constexpr int64_t kWarps = kBlock / kWarp;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a size is: a number (no value), a value (-1), or a dim of a buffer.
+struct Size {
+  Value value;
+  int64_t number;
+  bool operator==(const Size &other) const {
+    return value == other.value && number == other.number;
+  }
+};
+} // namespace
+
+static Size sizeOf(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return {Value(), type.getDimSize(dim)};
+  if (auto cast = memref.getDefiningOp<memref::CastOp>())
+    return sizeOf(cast.getSource(), dim);
+  auto alloc = memref.getDefiningOp<memref::AllocOp>();
+  if (!alloc)
+    return {memref, dim};
+  Value size = alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)];
+  if (auto asked = size.getDefiningOp<memref::DimOp>())
+    if (std::optional<int64_t> number = asked.getConstantIndex())
+      return sizeOf(asked.getSource(), *number);
+  return {size, -1};
+}
+
+/// What is known of the sizes of the loops of `op`: operands say the same in
+/// several ways.
+static SmallVector<SmallVector<Size>> sizesOf(linalg::GenericOp op) {
+  SmallVector<SmallVector<Size>> sizes(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    for (auto [i, expr] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        sizes[dim.getPosition()].push_back(sizeOf(operand.get(), i));
+  }
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How an op touches a buffer: the subscripts that its rows are, -1 for those
+/// that are none.
+struct Access {
+  Value memref;
+  SmallVector<int64_t> rows;
+  bool writes;
+};
+
+/// An op of a group: its dims that are rows, and those along a row.
+struct Member {
+  linalg::GenericOp op;
+  SmallVector<unsigned> rows, along;
+  int64_t elements = 1;
+  SmallVector<Operation *> combiners; ///< of a reduction
+  bool reduces() const { return !combiners.empty(); }
+  /// Whether the first thread of a row does it.
+  bool isSingle() const { return along.empty(); }
+};
+
+class RowGroup {
+public:
+  /// Takes `op`, a reduction, and what belongs to it before and after.
+  bool find(linalg::GenericOp op, llvm::function_ref<bool(Operation *)> isTaken);
+  void noteOps(llvm::DenseSet<Operation *> &ops) const {
+    for (const Member &member : members)
+      ops.insert(member.op);
+  }
+  /// Makes the kernel; the ops are gone then.
+  void emit();
+
+private:
+  bool add(linalg::GenericOp op, bool inFront);
+  bool note(const Member &member, SmallVectorImpl<Access> &accesses);
+  void emitMember(OpBuilder &b, const Member &member, const Dims &dims,
+                  ArrayRef<Value> areas);
+
+  SmallVector<Member> members;
+  /// What is known of each row dim's size.
+  SmallVector<SmallVector<Size>> rowSizes;
+  int64_t rows = 1; ///< dynamic where not known
+  DenseMap<Value, SmallVector<Access>> accesses; ///< by root
+  // While the kernel is made:
+  int64_t threads = kBlock; ///< of a row
+  Value row, isRow, own, isFirst, lane, warp;
+};
+} // namespace
+
+/// Finds how `member` touches buffers; false where that is not said.
+bool RowGroup::note(const Member &member, SmallVectorImpl<Access> &found) {
+  linalg::GenericOp op = member.op;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    Access access{operand.get(), {}, op.isDpsInit(&operand)};
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (unsigned dim : member.rows) {
+      int64_t at = -1;
+      for (auto [i, expr] : llvm::enumerate(map.getResults()))
+        if (expr == getAffineDimExpr(dim, op.getContext()))
+          at = i;
+      access.rows.push_back(at);
+    }
+    found.push_back(std::move(access));
+  }
+  // What the body looks up may be anywhere.
+  WalkResult walked = op.getBody()->walk([&](Operation *inner) {
+    if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+      found.push_back({load.getMemRef(),
+                       SmallVector<int64_t>(member.rows.size(), -1), false});
+      return WalkResult::advance();
+    }
+    bool isPlain = isa<linalg::YieldOp, linalg::IndexOp, memref::DimOp>(inner) ||
+                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                   isMemoryEffectFree(inner);
+    return isPlain ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !walked.wasInterrupted();
+}
+
+bool RowGroup::add(linalg::GenericOp op, bool inFront) {
+  if (!isParallel(op))
+    return false;
+  Member member;
+  member.op = op;
+  SmallVector<SmallVector<Size>> sizes = sizesOf(op);
+  SmallVector<int64_t> known = op.getStaticLoopRanges();
+  bool reduces = op.getNumReductionLoops() != 0;
+  for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind == utils::IteratorType::parallel &&
+        member.rows.size() < rowSizes.size()) {
+      if (llvm::none_of(sizes[i], [&](const Size &size) {
+            return llvm::is_contained(rowSizes[member.rows.size()], size);
+          }))
+        return false;
+      member.rows.push_back(i);
+      continue;
+    }
+    // A reduction's results are one a row.
+    if ((reduces && kind == utils::IteratorType::parallel) ||
+        ShapedType::isDynamic(known[i]))
+      return false;
+    member.along.push_back(i);
+    member.elements *= known[i];
+  }
+  if (member.rows.size() != rowSizes.size() ||
+      member.elements > kMostElements || member.elements == 0)
+    return false;
+  if (reduces) {
+    member.combiners = combinersOf(op);
+    if (member.combiners.empty())
+      return false;
+  }
+  // Neighbours along a row are neighbours in memory: else tiles do better.
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!member.along.empty() && isa<MemRefType>(operand.get().getType()) &&
+        map.isFunctionOfDim(member.along.back()) &&
+        !map.getResults().back().isFunctionOfDim(member.along.back()))
+      return false;
+  }
+  SmallVector<Access> found;
+  if (!note(member, found))
+    return false;
+  auto isOwnRow = [](const Access &x, const Access &y) {
+    return x.memref == y.memref && x.rows == y.rows &&
+           !llvm::is_contained(x.rows, -1);
+  };
+  for (const Access &access : found) {
+    for (const Access &other : accesses.lookup(rootOf(access.memref)))
+      if ((access.writes || other.writes) && !isOwnRow(access, other))
+        return false;
+    for (const Access &other : found)
+      if (access.writes && rootOf(other.memref) == rootOf(access.memref) &&
+          !isOwnRow(access, other))
+        return false;
+  }
+  for (Access &access : found)
+    accesses[rootOf(access.memref)].push_back(access);
+  for (auto [dim, all] : llvm::zip_equal(member.rows, rowSizes))
+    llvm::append_range(all, sizes[dim]);
+  members.insert(inFront ? members.begin() : members.end(), std::move(member));
+  return true;
+}
+
+bool RowGroup::find(linalg::GenericOp op,
+                    llvm::function_ref<bool(Operation *)> isTaken) {
+  SmallVector<SmallVector<Size>> sizes = sizesOf(op);
+  SmallVector<int64_t> known = op.getStaticLoopRanges();
+  int64_t elements = 1;
+  for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind == utils::IteratorType::reduction) {
+      if (ShapedType::isDynamic(known[i]))
+        return false;
+      elements *= known[i];
+      continue;
+    }
+    rowSizes.push_back(sizes[i]);
+    rows = ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(rows)
+               ? ShapedType::kDynamic
+               : rows * known[i];
+  }
+  if (op.getNumReductionLoops() == 0 || elements < kLeastElements ||
+      (ShapedType::isStatic(rows) && rows < kLeastRows) ||
+      !readsAlongReduction(op) || !add(op, /*inFront=*/false))
+    return false;
+  // What stands between, on its way into the kernel or out of it, must not care.
+  auto isNeutral = [](Operation &other) {
+    return isa<memref::AllocOp, memref::GetGlobalOp>(other) ||
+           (other.getNumRegions() == 0 && isMemoryEffectFree(&other));
+  };
+  Block &block = *op->getBlock();
+  auto takes = [&](Operation &other, bool inFront) {
+    auto generic = dyn_cast<linalg::GenericOp>(other);
+    return generic && !isTaken(generic) && add(generic, inFront);
+  };
+  for (Operation &other :
+       llvm::make_range(std::next(op->getReverseIterator()), block.rend()))
+    if (!isNeutral(other) && !takes(other, /*inFront=*/true))
+      break;
+  for (Operation &other :
+       llvm::make_range(std::next(op->getIterator()), block.end()))
+    if (other.hasTrait<OpTrait::IsTerminator>() ||
+        (!isNeutral(other) && !takes(other, /*inFront=*/false)))
+      break;
+  return members.size() > 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Emits `body` where `condition` holds.
+static void when(OpBuilder &b, Location loc, Value condition,
+                 llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
+                          ArrayRef<Value> areas) {
+  linalg::GenericOp op = member.op;
+  Location loc = op.getLoc();
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
+  PointEmitter emitter(b, op);
+  dims.place(b, loc, emitter, member.rows, row);
+  auto element = [&] {
+    SmallVector<Value> current;
+    for (auto [output, argument] :
+         llvm::zip_equal(op.getDpsInitsMutable(), op.getRegionOutputArgs()))
+      current.push_back(argument.use_empty() ? Value()
+                                             : emitter.loadOutput(output));
+    SmallVector<Value> results = emitter.body(current);
+    for (auto [output, value] :
+         llvm::zip_equal(op.getDpsInitsMutable(), results))
+      emitter.storeOutput(output, value);
+  };
+  if (member.isSingle())
+    return when(b, loc, isFirst, element);
+
+  Value count = arith::SelectOp::create(b, loc, isRow, index(member.elements),
+                                        index(0));
+  SmallVector<Value> values;
+  for (Operation *combiner : member.combiners)
+    values.push_back(
+        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
+  auto loop = scf::ForOp::create(b, loc, own, count, index(threads), values);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    dims.place(b, loc, emitter, member.along, loop.getInductionVar());
+    if (!member.reduces()) {
+      element();
+    } else {
+      SmallVector<Value> next =
+          emitter.body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+      scf::YieldOp::create(b, loc, next);
+    }
+  }
+  if (!member.reduces())
+    return;
+  auto combine = [&](unsigned i, Value left, Value right) {
+    Operation *copy = b.clone(*member.combiners[i]);
+    copy->setOperands({left, right});
+    return copy->getResult(0);
+  };
+  auto inWarp = [&](unsigned i, Value value, int64_t lanes) {
+    for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
+      Value other = shuffle(b, loc, value, distance, gpu::ShuffleMode::XOR);
+      value = combine(i, value, other);
+    }
+    return value;
+  };
+  values = llvm::to_vector_of<Value>(loop.getResults());
+  for (unsigned i : llvm::seq<unsigned>(values.size()))
+    values[i] = inWarp(i, values[i], kWarp);
+  if (threads > kWarp) {
+    Value tells = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane,
+                                        index(0));
+    when(b, loc, tells, [&] {
+      for (auto [value, area] : llvm::zip_equal(values, areas))
+        memref::StoreOp::create(b, loc, value, area, warp);
+    });
+    gpu::BarrierOp::create(b, loc);
+    Value place = arith::RemUIOp::create(b, loc, lane, index(kWarps));
+    for (unsigned i : llvm::seq<unsigned>(values.size())) {
+      values[i] = memref::LoadOp::create(b, loc, areas[i], place);
+      values[i] = inWarp(i, values[i], kWarps);
+    }
+  }
+  when(b, loc, isFirst, [&] {
+    for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+      Value start = emitter.loadOutput(output);
+      emitter.storeOutput(output, combine(i, start, values[i]));
+    }
+  });
+}
+
+void RowGroup::emit() {
+  linalg::GenericOp last = members.back().op;
+  Location loc = last.getLoc();
+  OpBuilder b(last);
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
+  int64_t longest = 1;
+  SmallVector<Dims> dims;
+  for (Member &member : members) {
+    hoistRankValues(member.op);
+    flattenIndices(member.op);
+    dims.emplace_back(b, member.op);
+    longest = std::max(longest, member.elements);
+  }
+  bool isMany = ShapedType::isDynamic(rows) || rows >= kManyRows;
+  if (longest <= kWarpRow || (longest <= kLongWarpRow && isMany))
+    threads = kWarp;
+  int64_t rowsEach = kBlock / threads;
+  Value count = dims[0].count(b, loc, members[0].rows);
+  Value blocks = arith::CeilDivUIOp::create(b, loc, count, index(rowsEach));
+  gpu::LaunchOp launch = beginLaunch(b, loc, blocks, kBlock);
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  SmallVector<SmallVector<Value>> areas(members.size());
+  for (auto [member, area] : llvm::zip_equal(members, areas))
+    for (Operation *combiner : member.combiners)
+      if (threads > kWarp)
+        area.push_back(launch.addWorkgroupAttribution(
+            MemRefType::get({kWarps}, combiner->getResult(0).getType(),
+                            MemRefLayoutAttrInterface(), space),
+            loc));
+  Value thread = launch.getThreadIds().x;
+  own = arith::RemUIOp::create(b, loc, thread, index(threads));
+  lane = arith::RemUIOp::create(b, loc, thread, index(kWarp));
+  warp = arith::DivUIOp::create(b, loc, thread, index(kWarp));
+  Value group = arith::DivUIOp::create(b, loc, thread, index(threads));
+  Value first =
+      arith::MulIOp::create(b, loc, launch.getBlockIds().x, index(rowsEach));
+  Value number = arith::AddIOp::create(b, loc, first, group);
+  isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number,
+                                count);
+  row = arith::SelectOp::create(b, loc, isRow, number, index(0));
+  Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own,
+                                      index(0));
+  isFirst = arith::AndIOp::create(b, loc, isRow, isOne);
+
+  // What has been touched since threads met: by the first one of a row, by all.
+  llvm::DenseSet<Value> wroteFirst, wroteAll, readAll;
+  for (auto [i, member] : llvm::enumerate(members)) {
+    SmallVector<Access> found;
+    (void)note(member, found);
+    auto isByFirst = [&](const Access &access) {
+      return member.isSingle() || (member.reduces() && access.writes);
+    };
+    bool meets = llvm::any_of(found, [&](const Access &access) {
+      Value root = rootOf(access.memref);
+      return wroteAll.contains(root) ||
+             (!isByFirst(access) && wroteFirst.contains(root)) ||
+             (access.writes && readAll.contains(root));
+    });
+    if (meets) {
+      gpu::BarrierOp::create(b, loc);
+      wroteFirst.clear();
+      wroteAll.clear();
+      readAll.clear();
+    }
+    emitMember(b, member, dims[i], areas[i]);
+    for (const Access &access : found) {
+      Value root = rootOf(access.memref);
+      if (access.writes)
+        (isByFirst(access) ? wroteFirst : wroteAll).insert(root);
+      if (!isByFirst(access))
+        readAll.insert(root);
+    }
+  }
+  for (Member &member : members)
+    member.op->erase();
+}
+
+void gpukernels::launchRowGroups(
+    Block &block, llvm::function_ref<bool(Operation *)> isTaken) {
+  SmallVector<linalg::GenericOp> reductions;
+  for (auto op : block.getOps<linalg::GenericOp>())
+    if (op.getNumReductionLoops() != 0)
+      reductions.push_back(op);
+  // Those that a group has taken are gone.
+  llvm::DenseSet<Operation *> gone;
+  for (linalg::GenericOp op : reductions) {
+    RowGroup group;
+    if (gone.contains(op) || isTaken(op) || !group.find(op, isTaken))
+      continue;
+    group.noteOps(gone);
+    group.emit();
+  }
+}
