@@ -4,6 +4,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -95,4 +96,59 @@ std::optional<ControlFlow> shardc::getControlFlow(Operation *op) {
         return branch(op, op.getArg());
       })
       .Default(std::nullopt);
+}
+
+/// The one number that a constant of integers is.
+static std::optional<int64_t> numberIn(Value value) {
+  auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+  auto splat =
+      constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  if (!splat || !splat.getElementType().isInteger() ||
+      splat.getElementType().isInteger(1))
+    return std::nullopt;
+  APInt number = splat.getSplatValue<APInt>();
+  if (number.getBitWidth() > 64)
+    return std::nullopt;
+  return splat.getElementType().isUnsignedInteger()
+             ? int64_t(number.getLimitedValue(INT64_MAX))
+             : number.getSExtValue();
+}
+
+int64_t CountedLoop::turns() const {
+  return end <= begin ? 0 : llvm::divideCeil(end - begin, step);
+}
+
+std::optional<CountedLoop> shardc::readCountedLoop(Operation *op) {
+  auto loop = dyn_cast<stablehlo::WhileOp>(op);
+  Operation *ends = loop ? terminatorOf(loop.getCond()) : nullptr;
+  Operation *next = loop ? terminatorOf(loop.getBody()) : nullptr;
+  auto compare = ends && ends->getNumOperands() == 1
+                     ? ends->getOperand(0).getDefiningOp<stablehlo::CompareOp>()
+                     : nullptr;
+  if (!compare || !next ||
+      compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
+    return std::nullopt;
+  Block &cond = loop.getCond().front(), &body = loop.getBody().front();
+  auto constantOf = [&](Value value) -> std::optional<int64_t> {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != &cond)
+      return numberIn(value);
+    // Carried along unchanged.
+    unsigned number = argument.getArgNumber();
+    return next->getOperand(number) == body.getArgument(number)
+               ? numberIn(loop->getOperand(number))
+               : std::nullopt;
+  };
+  auto counter = dyn_cast<BlockArgument>(compare.getLhs());
+  if (!counter || counter.getOwner() != &cond)
+    return std::nullopt;
+  unsigned number = counter.getArgNumber();
+  auto add = next->getOperand(number).getDefiningOp<stablehlo::AddOp>();
+  std::optional<int64_t> begin = numberIn(loop->getOperand(number)),
+                         end = constantOf(compare.getRhs()),
+                         step = add ? numberIn(add.getRhs()) : std::nullopt;
+  if (!begin || !end || !step || *step <= 0 ||
+      add.getLhs() != body.getArgument(number))
+    return std::nullopt;
+  return CountedLoop{number, *begin, *end, *step};
 }

@@ -32,6 +32,7 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
   if (!options.noRaise && !options.unsharded) {
     pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
+    pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
     RaiseRingsPassOptions rings;
     rings.explain = options.explain;
     pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
+#include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Layout/Zigzag.h"
@@ -131,51 +132,13 @@ private:
 // How often
 //===----------------------------------------------------------------------===//
 
-static std::optional<int64_t> numberIn(Value value) {
-  auto constant = value ? value.getDefiningOp<stablehlo::ConstantOp>() : nullptr;
-  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
-  if (!splat || !splat.getElementType().isSignlessInteger() || splat.getElementType().isInteger(1))
-    return std::nullopt;
-  return splat.getSplatValue<APInt>().getSExtValue();
-}
-
-/// How often the body of `loop` runs, where it counts from a constant up to a
-/// constant by a constant; nullopt otherwise.
-static std::optional<int64_t> countTurns(stablehlo::WhileOp loop) {
-  if (!loop.getCond().hasOneBlock() || !loop.getBody().hasOneBlock())
-    return std::nullopt;
-  auto compare = loop.getCond().front().getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
-  if (!compare || compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
-    return std::nullopt;
-  auto constantOf = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != &loop.getCond().front())
-      return numberIn(value);
-    // Carried along unchanged.
-    unsigned number = argument.getArgNumber();
-    bool stays = loop.getBody().front().getTerminator()->getOperand(number) == loop.getBody().getArgument(number);
-    return stays ? numberIn(loop->getOperand(number)) : std::nullopt;
-  };
-  auto counter = dyn_cast<BlockArgument>(compare.getLhs());
-  std::optional<int64_t> end = constantOf(compare.getRhs());
-  if (!counter || counter.getOwner() != &loop.getCond().front() || !end)
-    return std::nullopt;
-  unsigned number = counter.getArgNumber();
-  std::optional<int64_t> begin = numberIn(loop->getOperand(number));
-  auto add = loop.getBody().front().getTerminator()->getOperand(number).getDefiningOp<stablehlo::AddOp>();
-  std::optional<int64_t> step = add ? numberIn(add.getRhs()) : std::nullopt;
-  if (!begin || !step || *step <= 0 || add.getLhs() != loop.getBody().getArgument(number))
-    return std::nullopt;
-  return *end <= *begin ? 0 : llvm::divideCeil(*end - *begin, *step);
-}
-
 /// How often what stands in `block` runs.
 static double timesOf(Block *block) {
   double times = 1;
   for (Operation *op = block->getParentOp(); op && !isa<func::FuncOp>(op); op = op->getParentOp())
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-      std::optional<int64_t> turns = countTurns(loop);
-      times *= turns ? double(*turns) : kTurns;
+      std::optional<CountedLoop> counted = readCountedLoop(loop);
+      times *= counted ? double(counted->turns()) : kTurns;
     }
   return times;
 }

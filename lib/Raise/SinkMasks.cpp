@@ -6,6 +6,7 @@
 // runs.
 //
 //===----------------------------------------------------------------------===//
+#include "CarriedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -80,26 +81,7 @@ static bool sinkMasks(stablehlo::WhileOp loop) {
   }
   if (gone.none())
     return false;
-  SmallVector<Value> inits;
-  SmallVector<Type> types;
-  for (auto [i, init] : llvm::enumerate(loop->getOperands()))
-    if (!gone[i]) {
-      inits.push_back(init);
-      types.push_back(loop->getResult(i).getType());
-    }
-  OpBuilder builder(loop);
-  auto next = stablehlo::WhileOp::create(builder, loop.getLoc(), types, inits);
-  next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  end->eraseOperands(gone);
-  cond.eraseArguments(gone);
-  body.eraseArguments(gone);
-  next.getCond().takeBody(loop.getCond());
-  next.getBody().takeBody(loop.getBody());
-  size_t at = 0;
-  for (auto [i, result] : llvm::enumerate(loop->getResults()))
-    if (!gone[i])
-      result.replaceAllUsesWith(next->getResult(at++));
-  loop.erase();
+  eraseCarried(loop, gone);
   return true;
 }
 

@@ -27,6 +27,17 @@ struct ControlFlow {
 /// (scf.forall).
 std::optional<ControlFlow> getControlFlow(mlir::Operation *op);
 
+/// A loop that counts: from a number, by a number, up to a number.
+struct CountedLoop {
+  unsigned counter; ///< the number of the operand that counts
+  int64_t begin, end, step;
+  int64_t turns() const;
+};
+
+/// Returns how `loop`, a `stablehlo.while`, counts where all of that is in the
+/// program, as it is where JAX scans; nullopt elsewhere.
+std::optional<CountedLoop> readCountedLoop(mlir::Operation *loop);
+
 } // namespace shardc
 
 #endif // SHARDC_ANALYSIS_CONTROLFLOW_H

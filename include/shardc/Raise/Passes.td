@@ -46,6 +46,23 @@ def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
+def RecomputeScoresPass : Pass<"spmd-recompute-scores", "::mlir::func::FuncOp"> {
+  let summary = "Compute scores that one loop keeps for another anew.";
+  let description = [{
+    Before: a loop that writes, turn by turn, exponentials of scores of queries and keys (and maxima and sums of them) into tensors that another loop reads
+    turn by turn, as JAX keeps them for the gradient of a scan over layers, beside the queries and keys. After: the other loop computes
+    them from these, and nobody keeps them. So the gradient is that of attention in each turn, and no tensor of tokens times tokens is there
+    for each layer. Leaves what follows from more than what is kept, and what is kept of other products.
+    ```mlir
+    // in one loop, q and k being kept as well; then in another: %p = dynamic_slice %kept, %j, ...
+    %s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    %e = stablehlo.exponential %s
+    %next = stablehlo.dynamic_update_slice %kept, %e, %i, %zero, %zero, %zero
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def RaiseRingsPass : Pass<"spmd-raise-rings", "::mlir::func::FuncOp"> {
   let summary = "Write attention that goes round a ring of its own as attention of whole tensors.";
   let description = [{

@@ -101,8 +101,10 @@ def next_word(p: dict[str, Any], tokens: jax.Array, layers: int) -> jax.Array:
     return -jnp.take_along_axis(chance, tokens[1:, None], 1).mean()
 
 
-def scanned(p: dict[str, Any], tokens: jax.Array, labels: jax.Array) -> jax.Array:
-    x, _ = lax.scan(lambda x, p: (jax.checkpoint(layer)(x, p), None), p["embed"][tokens], p["layers"])
+def scanned(p: dict[str, Any], tokens: jax.Array, labels: jax.Array, keeps: bool = False) -> jax.Array:
+    """Layers in a loop; the gradient's loop computes all of a layer again, or has what the first loop keeps."""
+    one = layer if keeps else jax.checkpoint(layer)
+    x, _ = lax.scan(lambda x, p: (one(x, p), None), p["embed"][tokens], p["layers"])
     chance = jax.nn.log_softmax(x @ p["embed"].T)
     return -jnp.take_along_axis(chance, labels[:, None], 1).mean()
 
@@ -143,6 +145,7 @@ MODELS = {
     "next_word": Model(trained(lambda p, t: next_word(p, t, 2)), (model_of(2), words()), {7: 0}, True),
     "scan": Model(scanned, (model_of(3), words(), words()), {7: 0, 8: 0}, True),
     "scan_training": Model(trained(scanned), (model_of(3), words(), words()), {7: 0, 8: 0}, True),
+    "scan_kept": Model(trained(lambda p, t, s: scanned(p, t, s, keeps=True)), (model_of(3), words(), words()), {7: 0, 8: 0}, True),
     "one_result_after_another": Model(lambda q, k, v: (attend(q, k, v), attend(q[:, ::-1], k, v), jnp.cumsum(attend(k, q, v), 1)), QKV, ALL, False),
 }
 
@@ -188,6 +191,9 @@ def check_model(name: str, tools: Path, where: Path) -> str | None:
                                capture_output=True, text=True, check=False)
     if explained.returncode != 0:
         return f"refused: {explained.stderr[-300:]}"
+    raised = subprocess.run([tools / "shard-opt", where / "program.mlir", "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False).stdout
+    if f"{TOKENS}x{TOKENS}x" in raised:
+        return "has scores of all tokens with all"
     carried = "order zigzag carried through the program" in explained.stderr
     if carried != model.carried:
         return "an order is carried through it" if carried else "no order is carried through it"

@@ -1,0 +1,46 @@
+//===- CarriedValues.cpp - What a loop need not carry ---------------------===//
+#include "CarriedValues.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace shardc;
+
+stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop, const llvm::BitVector &gone) {
+  Block &cond = loop.getCond().front(), &body = loop.getBody().front();
+  Operation *end = body.getTerminator();
+  SmallVector<Value> inits;
+  SmallVector<Type> types;
+  for (auto [i, init] : llvm::enumerate(loop->getOperands()))
+    if (!gone[i]) {
+      inits.push_back(init);
+      types.push_back(loop->getResult(i).getType());
+    }
+  // What made the next ones, and nothing else.
+  SmallVector<Operation *> dead;
+  for (unsigned i : gone.set_bits())
+    if (Operation *op = end->getOperand(i).getDefiningOp(); op && op->getBlock() == &body)
+      dead.push_back(op);
+  end->eraseOperands(gone);
+  while (!dead.empty()) {
+    Operation *op = dead.pop_back_val();
+    if (llvm::is_contained(dead, op) || !isOpTriviallyDead(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &body)
+        dead.push_back(maker);
+    op->erase();
+  }
+  cond.eraseArguments(gone);
+  body.eraseArguments(gone);
+  OpBuilder builder(loop);
+  auto next = stablehlo::WhileOp::create(builder, loop.getLoc(), types, inits);
+  next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  next.getCond().takeBody(loop.getCond());
+  next.getBody().takeBody(loop.getBody());
+  size_t at = 0;
+  for (auto [i, result] : llvm::enumerate(loop->getResults()))
+    if (!gone[i])
+      result.replaceAllUsesWith(next->getResult(at++));
+  loop.erase();
+  return next;
+}
