@@ -285,7 +285,7 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MOST && held + bytes <= (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20); ++i)
     if (!blocks[i].begin) {
-      blocks[i].begin = malloc(bytes ? bytes : 1);
+      blocks[i].begin = aligned_alloc(256, (bytes + 256) / 256 * 256);
       blocks[i].bytes = bytes;
       blocks[i].device = (int)(size_t)current - 1;
       memset(blocks[i].begin, 0xff, bytes);
