@@ -178,6 +178,9 @@ private:
   bool fitsTensorCores(Weigh weigh, const Tensor *factor);
   Value halfAt(Value area, Value row, Value column);
   SmallVector<Value> multiplyParts(ArrayRef<Value> sums);
+  /// 16-bit numbers that add up to `value`.
+  SmallVector<Value> takeApart(Value value, int64_t terms);
+  Value asWord(Value low, Value high);
   SmallVector<SmallVector<Value>> weightFragments(ArrayRef<Value> weights);
   void accumulateOnCores(ArrayRef<Value> weights, const Tensor &columns,
                          unsigned dim, int64_t from, Carried &carried);
@@ -214,10 +217,9 @@ private:
   // On warpgroups.
   struct Panels;
   struct Ring;
-  bool fitsWarpgroups(const Pass &pass);
+  std::optional<Ring> ringFor(const Pass &pass);
   bool emitOnWarpgroups(const Pass &pass);
-  void bringPanels(const Panels &panels, Value firstLine, Value firstPart,
-                   Value area);
+  void bringPanels(const Panels &panels, Value firstLine, Value area);
   Carried tileOnWarpgroup(const Pass &pass, const Ring &ring, Value column,
                           Carried carried);
 

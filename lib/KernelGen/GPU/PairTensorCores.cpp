@@ -69,41 +69,50 @@ SmallVector<Value> PairSteps::multiplyParts(ArrayRef<Value> sums) {
   return next;
 }
 
-/// A thread's weights as left fragments: for each 16 columns of a tile, and
-/// each term of the weights, four words.
+SmallVector<Value> PairSteps::takeApart(Value value, int64_t terms) {
+  SmallVector<Value> parts;
+  while (true) {
+    parts.push_back(arith::TruncFOp::create(b, loc, half, value));
+    if (static_cast<int64_t>(parts.size()) == terms)
+      return parts;
+    Value wide = arith::ExtFOp::create(b, loc, type, parts.back());
+    Value left = arith::SubFOp::create(b, loc, value, wide);
+    // What is infinite is so in its first part.
+    Value finite =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
+    value = select(finite, left, number(0));
+  }
+}
+
+Value PairSteps::asWord(Value low, Value high) {
+  auto bits = [&](Value part) -> Value {
+    Value bit = arith::BitcastOp::create(b, loc, b.getIntegerType(16), part);
+    return arith::ExtUIOp::create(b, loc, b.getI32Type(), bit);
+  };
+  Value shift = arith::ConstantIntOp::create(b, loc, 16, 32);
+  return arith::OrIOp::create(b, loc, bits(low),
+                              arith::ShLIOp::create(b, loc, bits(high), shift));
+}
+
+/// A thread's weights as left fragments: for each term of the weights, and each
+/// 16 columns of a tile, four words.
 SmallVector<SmallVector<Value>>
 PairSteps::weightFragments(ArrayRef<Value> weights) {
-  int64_t terms = half.isBF16() ? 3 : 2;
+  int64_t terms = half.isBF16() ? 3 : 2, columns = ownColumns();
+  SmallVector<SmallVector<Value>> apart;
+  for (Value weight : weights)
+    apart.push_back(takeApart(weight, terms));
   SmallVector<SmallVector<Value>> fragments;
-  SmallVector<Value> rest(weights);
-  for (int64_t term = 0; term < terms; ++term) {
-    SmallVector<Value> bits;
-    for (Value &weight : rest) {
-      Value part = arith::TruncFOp::create(b, loc, half, weight);
-      Value bit = arith::BitcastOp::create(b, loc, b.getIntegerType(16), part);
-      bits.push_back(arith::ExtUIOp::create(b, loc, b.getI32Type(), bit));
-      if (term + 1 == terms)
-        continue;
-      Value wide = arith::ExtFOp::create(b, loc, type, part);
-      Value left = arith::SubFOp::create(b, loc, weight, wide);
-      // What is infinite is so in its first part.
-      Value finite =
-          arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
-      weight = select(finite, left, number(0));
-    }
-    Value shift = arith::ConstantIntOp::create(b, loc, 16, 32);
-    for (int64_t column = 0; column < ownColumns(); column += 4) {
+  for (int64_t term = 0; term < terms; ++term)
+    for (int64_t column = 0; column < columns; column += 4) {
       SmallVector<Value> words;
       for (int64_t pair = 0; pair < 4; pair += 2)
         for (int64_t row = 0; row < 2; ++row) {
-          size_t at = row * ownColumns() + column + pair;
-          words.push_back(arith::OrIOp::create(
-              b, loc, bits[at],
-              arith::ShLIOp::create(b, loc, bits[at + 1], shift)));
+          size_t at = row * columns + column + pair;
+          words.push_back(asWord(apart[at][term], apart[at + 1][term]));
         }
       fragments.push_back(words);
     }
-  }
   return fragments;
 }
 
