@@ -50,7 +50,7 @@ def by_torch(timings: list[dict]) -> None:
         try:
             run = make()
             say(name, peer, least(run, torch.cuda.synchronize), torch.__version__)
-        except Exception as error:  # a peer that cannot is said, not hidden
+        except Exception as error:  # noqa: BLE001 (a peer that cannot is said, not hidden)
             say(name, peer, None, str(error))
 
     def normal(*shape: int, of=None):
@@ -94,7 +94,7 @@ def by_torch(timings: list[dict]) -> None:
 
 def without_shardings(text: str) -> str:
     """A program of the corpus as one device runs it: annotations are left out."""
-    text = re.sub(r"^\s*sdy\.mesh .*\n", "", text, flags=re.M)
+    text = re.sub(r"^\s*sdy\.mesh .*\n", "", text, flags=re.MULTILINE)
     key, out, at = "sdy.sharding = #sdy.sharding<", [], 0
     while (begin := text.find(key, at)) >= 0:
         end, depth = begin + len(key), 1
@@ -108,7 +108,10 @@ def without_shardings(text: str) -> str:
             before = before[:-2]
         out.append(before)
         at = end
-    text = re.sub(r" \{\}(?=[,)\s])", "", "".join([*out, text[at:]]))
+    text = "".join([*out, text[at:]])
+    # Inputs are used again and again.
+    text = re.sub(r"(tf\.aliasing_output = \d+ : i32|jax\.buffer_donor = true)(, )?", "", text)
+    text = re.sub(r", \}", "}", re.sub(r" \{\}(?=[,)\s])", "", text))
     text = re.sub(r"(%\S+) = sdy\.sharding_constraint (%\S+) <[^\n]*> : (.*)", r"\1 = stablehlo.optimization_barrier \2 : \3", text)
     return re.sub(r"mhlo\.num_partitions = \d+", "mhlo.num_partitions = 1", text)
 
@@ -122,7 +125,7 @@ def by_jax(programs: Path, seconds: float) -> None:
         return say("JAX", "JAX", None, "is not here")
     try:
         backend = xla_bridge.get_backend("gpu")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return say("JAX", "JAX", None, f"finds no GPU: {error}")
     end = time.perf_counter() + seconds
     for path in sorted(programs.glob("*.mlir")):
@@ -133,7 +136,7 @@ def by_jax(programs: Path, seconds: float) -> None:
             text = without_shardings(path.read_text())
             options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
             program = backend.compile_and_load(text, backend.local_devices()[:1], options)
-            head = re.search(r"@main\((.*?)\) ->", text, re.S).group(1)
+            head = re.search(r"@main\((.*?)\) ->", text, re.DOTALL).group(1)
             inputs = []
             for shape, kind in re.findall(r"%arg\d+: tensor<((?:\d+x)*)(\w+|complex<\w+>)>", head):
                 dims = [int(d) for d in shape.split("x") if d]
@@ -154,7 +157,7 @@ def by_jax(programs: Path, seconds: float) -> None:
                         array.block_until_ready()
 
             say(path.stem, "JAX", least(run, wait, 0.3), jax.__version__)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             say(path.stem, "JAX", None, str(error))
 
 

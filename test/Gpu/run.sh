@@ -5,7 +5,7 @@
 #
 #   bash run.sh [--seconds=S] [--transport=NAME] [--no-graphs] [--limit=S] [--out=DIR]
 #
-#   --seconds=S    time steps of each program for S seconds (1; 0: not at all)
+#   --seconds=S    time steps of each program for S seconds (0.5; 0: not at all)
 #   --transport=T  auto (default), host, direct or nccl
 #   --no-graphs    steps of one rank are not replayed from a CUDA graph
 #   --limit=S      begin nothing after S seconds (420)
@@ -17,7 +17,7 @@
 # Needs bash, coreutils and what stands beside it. Exits 1 if a program failed or was not run.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-seconds=1 transport=auto limit=420 out=. graphs=()
+seconds=0.5 transport=auto limit=420 out=. graphs=()
 for option in "$@"; do
   case $option in
   --seconds=*) seconds=${option#*=} ;;
