@@ -31,18 +31,18 @@ TRANSPOSE = """func.func @main(%a: tensor<70x50xf32>) -> tensor<50x70xf32> {
   return %0 : tensor<50x70xf32>
 }
 """
-SORT = """func.func @main(%a: tensor<1500xf32>, %b: tensor<3x90xf32>) -> (tensor<1500xf32>, tensor<3x90xf32>) {
+SORT = """func.func @main(%a: tensor<1500xf32>, %b: tensor<3x90xi32>) -> (tensor<1500xf32>, tensor<3x90xi32>) {
   %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64, is_stable = true}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   }) : (tensor<1500xf32>) -> tensor<1500xf32>
   %1 = "stablehlo.sort"(%b) <{dimension = 1 : i64, is_stable = true}> ({
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %c = stablehlo.compare GT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %c = stablehlo.compare GT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
-  }) : (tensor<3x90xf32>) -> tensor<3x90xf32>
-  return %0, %1 : tensor<1500xf32>, tensor<3x90xf32>
+  }) : (tensor<3x90xi32>) -> tensor<3x90xi32>
+  return %0, %1 : tensor<1500xf32>, tensor<3x90xi32>
 }
 """
 SCAN = """func.func @main(%a: tensor<5000xf32>, %b: tensor<3x90xf32>) -> (tensor<5000xf32>, tensor<3x90xf32>) {
@@ -130,7 +130,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
     "transposes": ([], TRANSPOSE, {"barrier": [0], "edge": [0, 1]}),
-    "sorts": ([], SORT, {"barrier": [0, 3, 4, 7], "edge": [0, 2, 5, 9]}),
+    "sorts": ([], SORT, {"barrier": [0, 3, 4, 7], "edge": [0, 5, 7, 9]}),
     "scans": ([], SCAN, {"barrier": [0, 2, 4], "edge": [1, 12], "shuffle-distance": [1, 6]}),
     "transforms": ([], TRANSFORM, {"barrier": [0, 4], "edge": [0, 6]}),
     "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
