@@ -6,7 +6,8 @@ include/shardc, lib, tools and runtime. Prints one line for each that crosses a
 layer, and exits with 1 if there is any. Names of their own stand for the headers that
 compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h and
 ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
-are told of tensors.
+are told of tensors, `LibraryCall` for what vendors' libraries are, `CommunicationKernels`
+for the kernels that the runtime launches.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ SHARED_WITH_RUNTIME = {
     "shardrt/ElementType.h": "EntryPoints",
     "shardrt/EntryPoints.def": "EntryPoints",
     "shardrt/Sites.h": "EntryPoints",
+    "shardrt/CommunicationKernels.h": "CommunicationKernels",
     "shardrt/Emulated.h": "Emulated",
+    "shardrt/LibraryCall.h": "LibraryCall",
     "shardrt/TensorMap.h": "TensorMap",
 }
 
