@@ -331,11 +331,11 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isBF16 = product.getTypeA() == NVVM::WGMMATypes::bf16;
     bool isTF32 = product.getTypeA() == NVVM::WGMMATypes::tf32;
+    bool begins = product.getScaleD() == NVVM::WGMMAScaleOut::zero;
     if ((!isBF16 && !isTF32 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
         product.getTypeA() != product.getTypeB() ||
         product.getTypeD() != NVVM::WGMMATypes::f32 || shape.getM() != 64 ||
         shape.getK() != (isTF32 ? 8 : 16) ||
-        product.getScaleD() != NVVM::WGMMAScaleOut::one ||
         product.getScaleA() != NVVM::WGMMAScaleIn::one ||
         product.getScaleB() != NVVM::WGMMAScaleIn::one)
       return unknown("m64nNk16 of f16 or bf16, or m64nNk8 of tf32, added to "
@@ -349,7 +349,8 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
       config |= SHARDRT_PRODUCT_RIGHT_LINES;
     return call("shardrt_emulated_product", i64,
                 {thread, product.getDescriptorA(), product.getDescriptorB(),
-                 product.getInouts(), constant(b, loc, i32, config),
+                 begins ? constant(b, loc, i64, 0) : product.getInouts(),
+                 constant(b, loc, i32, config),
                  constant(b, loc, i32, places++), where(b, loc)});
   }
   if (isFragmentProduct(op)) {

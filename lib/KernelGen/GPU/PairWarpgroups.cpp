@@ -24,7 +24,7 @@ using namespace shardc::gpukernels::pairs;
 /// Columns of a tile, fewer where sums of many features need the registers,
 /// still fewer where scores need some as well; and rows of a block.
 static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
-static constexpr int64_t kManyFeatures = 192;
+static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
 static constexpr int64_t kBlockRows = kConsumers * kGroupRows;
 /// Elements of a row of 128 bytes, of a piece, and of the depth of one product.
 static constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8, kStep = 16;
@@ -256,7 +256,7 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
                index(Ring::bytesOf(ArrayRef(ring.lefts).take_front(which)))));
     Value leftIs = w.describe(leftAt, 0),
           rightIs = w.describe(tileAt(which), 0);
-    Value sums = w.zeros(tileColumns);
+    Value sums;
     for (int64_t x = 0; x < left.terms; ++x)
       for (int64_t y = 0; y < right.terms && x + y < kTerms; ++y)
         for (int64_t from = 0; from < left.length; from += kStep) {
@@ -316,10 +316,12 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
 bool PairSteps::emitOnWarpgroups(const Pass &pass) {
   OpBuilder::InsertionGuard outside(b);
   begin(pass);
+  bool slopes = pass.weigh == Weigh::Slopes;
   tileColumns = kTile;
-  if (parts() * kPart > kManyFeatures)
-    tileColumns =
-        extras.empty() && op.getWeight().empty() ? kNarrowTile : kLeastTile;
+  if (parts() * kPart > (slopes ? kFewFeatures : kManyFeatures))
+    tileColumns = slopes || (extras.empty() && op.getWeight().empty())
+                      ? kNarrowTile
+                      : kLeastTile;
   std::optional<Ring> found = ringFor(pass);
   if (!found)
     return false;

@@ -161,10 +161,14 @@ Value WarpgroupBuilder::multiply(Value sums, Value left, Value right,
                           : element.isBF16() ? NVVM::WGMMATypes::bf16
                                              : NVVM::WGMMATypes::f16;
   int64_t step = element.isF32() ? 8 : 16;
+  bool begins = !sums;
+  if (begins)
+    sums = LLVM::PoisonOp::create(b, loc, sumType(columns));
   return NVVM::WgmmaMmaAsyncOp::create(
       b, loc, sums.getType(), sums, left, right,
       NVVM::MMAShapeAttr::get(b.getContext(), kGroupRows, columns, step), kind,
-      kind, NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+      kind, NVVM::WGMMATypes::f32,
+      begins ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
       NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
       leftLines ? NVVM::MMALayout::col : NVVM::MMALayout::row,
       rightLines ? NVVM::MMALayout::row : NVVM::MMALayout::col,

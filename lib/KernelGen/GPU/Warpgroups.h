@@ -67,8 +67,9 @@ public:
   Value moved(Value descriptor, int64_t bytes);
   /// Comes before the first product, and where registers of one were written.
   void fence();
-  /// `sums` and the product of 64 rows by `columns`, a depth of 32 bytes; f32
-  /// as tf32.
+  /// `sums` (null: nothing) and the product of 64 rows by `columns`, a depth of
+  /// 32 bytes; f32 as tf32. What begins with nothing is given no registers that
+  /// somebody wrote: another product may be under way.
   Value multiply(Value sums, Value left, Value right, Type element,
                  int64_t columns, bool leftLines, bool rightLines);
   /// The same where the left matrix is a fragment of 16 rows a warp, 16 bits an
