@@ -1,4 +1,5 @@
 //===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
+#include "AddOutputs.h"
 #include "shardc/Raise/Passes.h"
 #include "Emit.h"
 #include "SplitPairs.h"
@@ -311,6 +312,7 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
       if (func.isExternal())
         return;
       splitPairs(func);
+      addOutputs(func);
       Numbering numbering(func);
       SmallVector<Block *> blocks;
       func.walk([&](Block *block) {
