@@ -1,10 +1,12 @@
 //===- LocalSizes.cpp - Sizes of local dims, by rank ----------------------===//
 
 #include "shardc/Analysis/LocalSizes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Interfaces/Localization.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;
@@ -36,6 +38,7 @@ struct SizeQuery {
   ByRank ofIndex(OpFoldResult index);
   ByRank ofDim(Value value, int64_t dim);
   ByRank ofResultDim(Operation *op, OpResult result, int64_t dim);
+  ByRank ofFactor(Operation *op, OpResult result, int64_t dim);
   ByRank ofGathered(GatherRowsOp op, int64_t dim);
 };
 } // namespace
@@ -46,6 +49,8 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
   auto value = dyn_cast<Value>(index);
   if (!value)
     return std::nullopt;
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    return ofIndex(cast.getIn());
   if (auto lookup = value.getDefiningOp<LookupOp>())
     return spread(lookup.getTable(),
                   llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
@@ -140,6 +145,27 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
       if (op->getName().stripDialect().starts_with("dynamic_") &&
           dim < static_cast<int64_t>(shape.getNumOperands()))
         return ofIndex(shape.getOperand(dim));
+  return ofFactor(op, result, dim);
+}
+
+/// Of a factor that a dim of an operand has for itself as well.
+ByRank SizeQuery::ofFactor(Operation *op, OpResult result, int64_t dim) {
+  auto interface = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!interface)
+    return std::nullopt;
+  FailureOr<ShardingRule> rule = interface.getShardingRule();
+  if (failed(rule) || rule->operands.size() != op->getNumOperands() ||
+      rule->results.size() != op->getNumResults())
+    return std::nullopt;
+  const IndexMap &wanted = rule->results[result.getResultNumber()].dims[dim];
+  if (!wanted.isIdentity())
+    return std::nullopt;
+  for (auto [tensor, operand] : llvm::zip_equal(rule->operands, op->getOperands()))
+    for (auto [operandDim, map] : llvm::enumerate(tensor.dims))
+      if (map.isIdentity() &&
+          map.terms.front().factor == wanted.terms.front().factor)
+        if (ByRank sizes = ofDim(operand, operandDim))
+          return sizes;
   return std::nullopt;
 }
 

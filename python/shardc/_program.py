@@ -30,6 +30,7 @@ def compile(
     no_raise: bool = False,
     keep_order: bool = False,
     threads: int = 1,
+    memory_limit: int | None = None,
 ) -> "Program":
     """Compile a model for a mesh.
 
@@ -49,6 +50,9 @@ def compile(
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
         keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
         threads: of each rank, that share its loops; results have the same bits with any number.
+        memory_limit: most bytes of temporaries of one rank. What would need more computes values again, and in blocks
+            of rows; where that is not enough, it needs the least that was found (``report()`` says what that is:
+            ``peak_bytes``). check() and traces are of the program without a limit.
 
     Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; ValueError for shardings that
     the arguments cannot have.
@@ -74,7 +78,7 @@ def compile(
     if threads != 1:
         options.append(f"--threads={threads}")
     program = Program(read, options)
-    program._compile(annotate(read.text, mesh, cuts))
+    program._compile(annotate(read.text, mesh, cuts), memory_limit)
     return program
 
 
@@ -175,10 +179,11 @@ class Program:
         if not self._model.exists():
             raise UsageError(2, f"{what} needs the model, but the program was loaded from an artifact")
 
-    def _compile(self, text: str) -> None:
+    def _compile(self, text: str, memory_limit: int | None) -> None:
         self._model.write_text(text)
-        calls = ["--host-calls"] if self._source.host_functions else []
-        run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options, *calls])
+        more = ["--host-calls"] if self._source.host_functions else []
+        more += [f"--memory-limit={memory_limit}"] if memory_limit is not None else []
+        run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options, *more])
 
     def _flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arrays that the program takes, in order."""

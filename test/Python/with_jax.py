@@ -124,6 +124,20 @@ except ValueError as error:
 else:
     raise AssertionError("expected ValueError")
 
+# A program within a limit on its temporaries holds less, and computes the same.
+def loss(weights: list[jax.Array], rows: jax.Array) -> jax.Array:
+    for weight in weights:
+        rows = jnp.tanh(rows @ weight)
+    return jnp.mean(rows**2)
+
+
+layers = ([rng.random((32, 32), numpy.float32) / 16 for _ in range(8)], rng.random((1024, 32), numpy.float32))
+plain, within = (shardc.compile(jax.grad(loss), *layers, mesh={"d": 2}, in_shardings={8: shardc.split(0, "d")}, memory_limit=limit)
+                 for limit in (None, 200_000))
+equal(within, *layers, reference=jax.grad(loss)(*layers))
+held = [max(program.report(*layers)["peak_bytes"]) for program in (plain, within)]
+assert held[1] < held[0] / 2, held
+
 # A mesh of JAX's own, in the older partitioner's form as well; a manual region, checked against one rank.
 mesh = jax.sharding.AbstractMesh((2, 2), ("x", "y"))
 spec = jax.sharding.PartitionSpec

@@ -358,8 +358,10 @@ Expected<CompiledProgram> shardc::compileModel(StringRef path,
 Error shardc::emitModelIR(StringRef path, ModelOptions options,
                           raw_ostream &out) {
   return withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
-    if (failed(compileToLocal(module, options.stages)) ||
-        failed(lowerToLLVM(module, options.stages)))
+    if (failed(compileToLocal(module, options.stages)))
+      return failure();
+    ProgramMetadata metadata = describeProgram(module);
+    if (failed(lowerProgram(module, options.stages, metadata)))
       return failure();
     return emitLLVMIR(module, options.stages.arch, out);
   });

@@ -107,8 +107,8 @@ static NumberOption
                 cl::value_desc("bytes"), cl::cat(category));
 static cl::opt<bool>
     fitMemory("fit-memory",
-              cl::desc("On trial: compile a model that needs more than the "
-                       "limit to need less, in more time"),
+              cl::desc("Compile a model that needs more than the limit to "
+                       "need less, in more time"),
               cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "

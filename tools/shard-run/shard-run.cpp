@@ -67,22 +67,23 @@ static uint64_t availableMemory() {
   return UINT64_MAX;
 }
 
-/// Compiles the model; where it would need more than there is and that is asked
-/// for, with a limit on what its ranks compute in between.
-static Expected<CompiledProgram> compileWithinMemory(const RunOptions &options,
-                                                     ModelOptions compile) {
-  if (options.fitsMemory && compile.stages.target != Target::Cuda)
-    compile.stages.memoryLimitOf = [&](const ProgramMetadata &program) -> int64_t {
-      uint64_t limit = options.memoryLimit;
-      // The runtime and other programs take some as well.
-      if (limit == 0)
-        limit = std::min<uint64_t>(memoryLimit(options),
-                                   availableMemory() / 100 * 96);
-      // Temporaries are not known yet.
-      uint64_t fixed = bytesNeeded(program);
-      return fixed < limit ? std::max<int64_t>((limit - fixed) / program.numRanks(), 1) : 0;
-    };
-  return compileModel(options.model, compile);
+/// Where that is asked for, lets programs be compiled to what is left for the
+/// temporaries of a rank.
+static void limitMemory(RunOptions &options) {
+  if (!options.fitsMemory || options.compile.stages.target == Target::Cuda)
+    return;
+  uint64_t limit = memoryLimit(options);
+  // The runtime and other programs take some as well.
+  if (options.memoryLimit == 0)
+    limit = std::min<uint64_t>(limit, availableMemory() / 10 * 9);
+  options.compile.stages.memoryLimitOf =
+      [limit](const ProgramMetadata &program) -> int64_t {
+    // Temporaries are not known yet.
+    uint64_t fixed = bytesNeeded(program);
+    return fixed < limit
+               ? std::max<int64_t>((limit - fixed) / program.numRanks(), 1)
+               : 0;
+  };
 }
 
 /// Compiles and loads the model; in a job that another launcher started, rank 0
@@ -98,7 +99,7 @@ static Expected<Session> compileAndLoad(const RunOptions &options,
       return std::move(**made);
   }
   Expected<CompiledProgram> compiled =
-      compileWithinMemory(options, options.compile);
+      compileModel(options.model, options.compile);
   if (!compiled) {
     Error error = compiled.takeError();
     return shared ? shared->refuse(std::move(error)) : std::move(error);
@@ -153,7 +154,7 @@ static Error checkMemory(const Session &session, const RunOptions &options) {
   const MemoryPlan &memory = session.memory();
   std::string tried;
   if (!options.fitsMemory && !options.isArtifact)
-    tried = "; --fit-memory (on trial) compiles it to need less";
+    tried = "; --fit-memory compiles it to need less";
   if (memory.repeated + memory.loops > 0)
     tried = formatv("; repeating {0} ops and taking {1} chains of ops in blocks "
                     "of rows was not enough",
@@ -191,7 +192,7 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
   compile.stages.unsharded = true;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
-  Expected<CompiledProgram> compiled = compileWithinMemory(options, compile);
+  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
   if (!compiled)
     return compiled.takeError();
   Expected<Session> session = Session::load(std::move(*compiled));
@@ -371,6 +372,7 @@ static Error runTool(int argc, char **argv, int &code) {
   Expected<RunOptions> options = readOptions(argc, argv);
   if (!options)
     return options.takeError();
+  limitMemory(*options);
   if (!options->isArtifact && options->compile.stages.shapes.empty())
     options->compile.stages.shapes = shapesOfInputs(*options);
   if (options->processes > 0 && artifactOfProcesses().empty() &&

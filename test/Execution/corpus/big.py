@@ -8,7 +8,7 @@ and results must agree within ``--rtol`` and ``--atol``.
 
 Prints a line a program: seconds to compile and for one step, processor seconds of everything (with ``--check`` of both
 programs), the most bytes that a rank held (its arguments and results among them), the most memory of the process, what
-a step communicates, and how it ended. Exits 1 if one
+a step communicates, and how it ended. What needs more memory than there is is compiled to need less. Exits 1 if one
 failed; a program that needs more memory than there is, and says so, is counted apart.
 """
 
@@ -33,7 +33,13 @@ HEAD = (
 )
 MEMORY = 9
 # The second moments of Adam are squares; water that is rough on the scale of its grid breaks.
-RANGES = {"vit_train_big": "0,1", "mlp_dp_tp_train_big": "0,1", "shallow_water_big": "0.01,0.011"}
+# Fifteen layers whose sums grow with each.
+RANGES = {
+    "vit_train_big": "0,1",
+    "mlp_dp_tp_train_big": "0,1",
+    "shallow_water_big": "0.01,0.011",
+    "gnn_message_passing_train_big": "-0.03,0.03",
+}
 
 
 @dataclasses.dataclass
@@ -90,7 +96,7 @@ def run_command(command: list[str], timeout: float) -> tuple[int, str, str, reso
 def execute(entry: dict, options: argparse.Namespace, check: bool) -> Outcome:
     """Run shard-run on one program; a crash, a refusal and a time-out are outcomes as well."""
     outcome = Outcome(entry["name"], print_mesh(dict(map(tuple, entry["mesh"]))))
-    command = [options.shard_run, str(options.corpus / entry["file"]), "--seed=1", "--report=json"]
+    command = [options.shard_run, str(options.corpus / entry["file"]), "--seed=1", "--report=json", "--fit-memory"]
     command.append(f"--timeout={options.timeout * 1000}")
     if entry["name"] in RANGES:
         command.append(f"--range={RANGES[entry['name']]}")
