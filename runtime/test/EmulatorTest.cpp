@@ -471,6 +471,18 @@ void readsUnwritten(Thread *thread, const int64_t *args) {
       *shared(thread, thread->thread[0], false);
 }
 
+// cvt.rna.tf32: ten bits of the fraction, ties away from zero.
+TEST(Emulator, RoundsToTF32) {
+  EXPECT_EQ(shardrt_emulated_tf32(1.0f), 0x3f800000);
+  EXPECT_EQ(shardrt_emulated_tf32(1.0f + 0x1p-11f), 0x3f802000);
+  EXPECT_EQ(shardrt_emulated_tf32(-1.0f - 0x1p-11f),
+            static_cast<int32_t>(0xbf802000));
+  EXPECT_EQ(shardrt_emulated_tf32(1.0f + 0x1p-11f - 0x1p-23f), 0x3f800000);
+  EXPECT_EQ(shardrt_emulated_tf32(3.4028235e38f), 0x7f800000);
+  EXPECT_EQ(shardrt_emulated_tf32(__builtin_inff()), 0x7f800000);
+  EXPECT_EQ(shardrt_emulated_tf32(__builtin_nanf("")), 0x7fffffff);
+}
+
 TEST(Emulator, PoisonsSharedMemory) {
   std::string error;
   std::vector<int32_t> result =
