@@ -105,27 +105,27 @@ Value SelectAndScatter::inOrder() {
         Value sum = combine(old, update);
         // A window that lies in the padding as a whole changes nothing.
         Value next = arith::SelectOp::create(b, chosen[0], sum, old);
-        return {tensor::InsertOp::create(b, next, carried[0], place)
-                    .getResult()};
+        return {
+            tensor::InsertOp::create(b, next, carried[0], place).getResult()};
       })[0];
 }
 
-// An element p lies in the windows s with s stride - low <= p < s stride - low +
-// extent: at most ceil(extent / stride) of them in each dim, and the last one is
-// floor((p + low) / stride).
+// An element p lies in the windows s with s stride - low <= p < s stride - low
+// + extent: at most ceil(extent / stride) of them in each dim, and the last one
+// is floor((p + low) / stride).
 Value SelectAndScatter::inParallel() {
   Type word = b.getI64Type();
   auto number = [&](ValueRange at) {
     Value all = l.index(0);
     for (int64_t dim = 0; dim < rank; ++dim)
-      all = arith::AddIOp::create(
-          b, arith::MulIOp::create(b, all, bounds[dim]), at[dim]);
+      all = arith::AddIOp::create(b, arith::MulIOp::create(b, all, bounds[dim]),
+                                  at[dim]);
     return arith::IndexCastOp::create(b, word, all).getResult();
   };
   auto indices = [&](int64_t first = 0) {
-    return llvm::map_to_vector(llvm::seq(first, first + rank), [&](int64_t i) -> Value {
-      return linalg::IndexOp::create(b, i);
-    });
+    return llvm::map_to_vector(
+        llvm::seq(first, first + rank),
+        [&](int64_t i) -> Value { return linalg::IndexOp::create(b, i); });
   };
   Value nowhere = arith::ConstantOp::create(b, b.getI64IntegerAttr(-1));
   SmallVector<OpFoldResult> windows = l.sizes(source);
@@ -135,8 +135,8 @@ Value SelectAndScatter::inParallel() {
       l.map({}, l.empty(windows, word), [&](ValueRange) -> SmallVector<Value> {
         SmallVector<Value> chosen = choose(indices());
         Value place = number(ValueRange(chosen).drop_front(2));
-        return {arith::SelectOp::create(b, chosen[0], place, nowhere)
-                    .getResult()};
+        return {
+            arith::SelectOp::create(b, chosen[0], place, nowhere).getResult()};
       });
 
   MLIRContext *ctx = b.getContext();
@@ -162,10 +162,10 @@ Value SelectAndScatter::inParallel() {
         for (int64_t dim = 0; dim < rank; ++dim) {
           Value shifted = arith::AddIOp::create(
               b, at[dim], l.index(op.getPaddingOrZeros()[dim].first));
-          Value last = arith::FloorDivSIOp::create(b, shifted,
-                                                   l.index(strides[dim]));
-          Value first = arith::SubIOp::create(b, last,
-                                              l.index(covering[dim] - 1));
+          Value last =
+              arith::FloorDivSIOp::create(b, shifted, l.index(strides[dim]));
+          Value first =
+              arith::SubIOp::create(b, last, l.index(covering[dim] - 1));
           Value which = arith::AddIOp::create(b, first, step[dim]);
           Value in = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, which,
                                            counts[dim]);
@@ -177,8 +177,8 @@ Value SelectAndScatter::inParallel() {
             b, inside,
             [&](OpBuilder &, Location) {
               Value place = tensor::ExtractOp::create(b, places, from);
-              Value chosen = arith::CmpIOp::create(
-                  b, arith::CmpIPredicate::eq, place, number(at));
+              Value chosen = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                   place, number(at));
               Value update = tensor::ExtractOp::create(b, source, from);
               Value sum = combine(old, update);
               Value next = arith::SelectOp::create(b, chosen, sum, old);

@@ -5,7 +5,8 @@
 // A block goes along its line tile by tile. Where lines are few, several blocks
 // share each: first they find what their parts come to, then each begins with
 // what is before it. All of it in an order that depends on sizes alone, and
-// never changing places: combining need not commute, nor have a neutral element.
+// never changing places: combining need not commute, nor have a neutral
+// element.
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
@@ -43,9 +44,8 @@ private:
     });
   }
   Values shuffled(ArrayRef<Value> values, int64_t by, gpu::ShuffleMode mode) {
-    return llvm::map_to_vector(values, [&](Value value) {
-      return shuffle(b, loc, value, by, mode);
-    });
+    return llvm::map_to_vector(
+        values, [&](Value value) { return shuffle(b, loc, value, by, mode); });
   }
   Value equals(Value x, int64_t y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, index(y));
@@ -70,9 +70,8 @@ private:
 } // namespace
 
 LineScanner::LineScanner(spmd::LinesOp op) : LineEmitter(op) {
-  bool canAll = llvm::all_of(op.getStarts(), [](Value start) {
-    return canShuffle(start.getType());
-  });
+  bool canAll = llvm::all_of(
+      op.getStarts(), [](Value start) { return canShuffle(start.getType()); });
   along = isInnermost && canAll;
   if (!along) {
     lanes = kWarp;
@@ -86,8 +85,8 @@ LineScanner::LineScanner(spmd::LinesOp op) : LineEmitter(op) {
   if (ShapedType::isDynamic(knownLines))
     parts = kManyBlocks;
   else
-    parts = std::max<int64_t>(
-        kManyBlocks / llvm::divideCeil(knownLines, lanes), 1);
+    parts =
+        std::max<int64_t>(kManyBlocks / llvm::divideCeil(knownLines, lanes), 1);
   // A part has two tiles at least.
   if (ShapedType::isStatic(knownLength))
     parts = std::clamp<int64_t>(knownLength / (2 * tile), 1, parts);
@@ -108,10 +107,11 @@ std::pair<Values, Values> LineScanner::meetWarp(Values own) {
 /// The same of those, `count` of them, who put what is theirs into shared
 /// memory, from `firstSlot` on in steps of `step`: into `slot`, if one `tells`.
 /// `which` is one's number.
-std::pair<Values, Values>
-LineScanner::meetBlock(ArrayRef<Value> own, Value tells, Value slot,
-                       Value which, int64_t count, Value firstSlot,
-                       int64_t step) {
+std::pair<Values, Values> LineScanner::meetBlock(ArrayRef<Value> own,
+                                                 Value tells, Value slot,
+                                                 Value which, int64_t count,
+                                                 Value firstSlot,
+                                                 int64_t step) {
   auto tell = [&] {
     for (auto [value, area] : llvm::zip_equal(own, areas))
       store(value, area, slot);
@@ -161,8 +161,8 @@ void LineScanner::launch(bool finds) {
   areas.clear();
   for (Value start : op.getStarts())
     if (meetsBlock)
-      areas.push_back(share(launch, along ? members / kWarp : kBlock,
-                            start.getType()));
+      areas.push_back(
+          share(launch, along ? members / kWarp : kBlock, start.getType()));
   Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
   Value part = div(block, linesBlocks);
   if (along) {
@@ -207,9 +207,8 @@ void LineScanner::launch(bool finds) {
     for (int64_t item = 0; item < items; ++item) {
       // Past the end are copies: nobody comes after them.
       Value at = least(add(first, index(item)), last);
-      Values element = llvm::map_to_vector(op.getInputs(), [&](Value input) {
-        return load(input, place(at));
-      });
+      Values element = llvm::map_to_vector(
+          op.getInputs(), [&](Value input) { return load(input, place(at)); });
       sums.push_back(item == 0 ? element : combine(sums.back(), element));
     }
     auto [before, total] = meet(sums.back());
@@ -218,8 +217,7 @@ void LineScanner::launch(bool finds) {
       // The first tile of a part has nothing before it.
       Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                             loop.getInductionVar(), begin);
-      scf::YieldOp::create(b, loc,
-                           choose(isFirst, total, combine(now, total)));
+      scf::YieldOp::create(b, loc, choose(isFirst, total, combine(now, total)));
     } else {
       Values prefix = choose(equals(member, 0), now, combine(now, before));
       for (int64_t item = 0; item < items; ++item) {
@@ -253,9 +251,8 @@ void LineScanner::emit() {
     Value room = div(index(kManyBlocks), most(linesBlocks, one));
     partCount = most(least(div(tiles, 2), room), one);
   }
-  partLength = mul(most(arith::CeilDivUIOp::create(b, loc, tiles, partCount),
-                        one),
-                   tile);
+  partLength = mul(
+      most(arith::CeilDivUIOp::create(b, loc, tiles, partCount), one), tile);
   if (parts > 1) {
     int64_t known = ShapedType::isStatic(knownLines) ? parts * knownLines
                                                      : ShapedType::kDynamic;

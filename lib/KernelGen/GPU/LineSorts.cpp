@@ -5,8 +5,8 @@
 // 1968) in which every exchange puts the lesser element first, so that what
 // lies past a line's end never moves. Elements travel with their positions: of
 // two the one that was first stays first unless the other belongs before it, as
-// in a merge. So the sort is stable, and equals that "belong before" one another
-// come out as the host's merges leave them.
+// in a merge. So the sort is stable, and equals that "belong before" one
+// another come out as the host's merges leave them.
 //
 // Of longer lines the sorted tiles are merged in rounds. A block makes one tile
 // of a round's result: a search along the diagonals at its ends says what it
@@ -158,16 +158,16 @@ static BlockArgument argumentOf(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// A comparison of floats that is all that the order is, as "less", "greater" or
-/// one of these "or equal": with a NaN it says no, whatever the other is.
+/// A comparison of floats that is all that the order is, as "less", "greater"
+/// or one of these "or equal": with a NaN it says no, whatever the other is.
 static arith::CmpFOp plainComparison(Block &body) {
   using Predicate = arith::CmpFPredicate;
   auto compare =
       body.getTerminator()->getOperand(0).getDefiningOp<arith::CmpFOp>();
   if (!compare || compare->getBlock() != &body ||
-      !llvm::is_contained({Predicate::OLT, Predicate::OGT, Predicate::OLE,
-                           Predicate::OGE},
-                          compare.getPredicate()))
+      !llvm::is_contained(
+          {Predicate::OLT, Predicate::OGT, Predicate::OLE, Predicate::OGE},
+          compare.getPredicate()))
     return nullptr;
   BlockArgument x = argumentOf(compare.getLhs()),
                 y = argumentOf(compare.getRhs());
@@ -276,8 +276,7 @@ void LineSorter::sortSlots(const Slots &slots, Value thread, int64_t threads,
     Value half = shiftLeft(one, stage), whole = add(half, half);
     pairs([&](Value pair) {
       auto [start, at] = split(pair, stage, half);
-      Value low = add(start, at),
-            high = sub(sub(add(start, whole), one), at);
+      Value low = add(start, at), high = sub(sub(add(start, whole), one), at);
       exchange(slots, low, high, countOf(low));
     });
     // ... then the halves of halves.
@@ -298,8 +297,8 @@ void LineSorter::writeResult(Value line, Value place, ArrayRef<Value> keys,
                              Value position) {
   Value from = arith::IndexCastOp::create(b, loc, b.getIndexType(), position);
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    Value value = keyOf[i] >= 0 ? keys[keyOf[i]]
-                                : load(input, subscripts(line, from));
+    Value value =
+        keyOf[i] >= 0 ? keys[keyOf[i]] : load(input, subscripts(line, from));
     store(value, op.getInits()[i], subscripts(line, place));
   }
   if (!op.getPositions())
@@ -327,11 +326,12 @@ void LineSorter::sortTiles(const Source &from, int64_t tile, int64_t kept,
   int64_t linesEach = span / tile;
   Value tiles = isWhole ? index(1) : ceilDiv(from.length, tile);
   OpBuilder::InsertionGuard guard(b);
-  gpu::LaunchOp launch = beginLaunch(
-      b, loc, mul(ceilDiv(lines, linesEach), tiles), threads);
+  gpu::LaunchOp launch =
+      beginLaunch(b, loc, mul(ceilDiv(lines, linesEach), tiles), threads);
   Slots slots = shared(launch, span);
   Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
-  Value firstLine = mul(div(block, tiles), linesEach), number = rem(block, tiles);
+  Value firstLine = mul(div(block, tiles), linesEach),
+        number = rem(block, tiles);
   Value start = mul(number, tile);
   Value own = least(sub(from.length, start), index(tile));
   auto lineOf = [&](Value slot) { return add(firstLine, div(slot, tile)); };
@@ -375,8 +375,8 @@ void LineSorter::sortTiles(const Source &from, int64_t tile, int64_t kept,
 // Merges
 //===----------------------------------------------------------------------===//
 
-/// The first number from `from` on, below `to`, at which `goesOn` does not hold,
-/// or `to`: it holds up to there.
+/// The first number from `from` on, below `to`, at which `goesOn` does not
+/// hold, or `to`: it holds up to there.
 Value LineSorter::search(Value from, Value to,
                          llvm::function_ref<Value(Value)> goesOn) {
   Type type = b.getIndexType();
@@ -422,17 +422,16 @@ void LineSorter::mergeRound(const Slots &from, const Slots &to, Value perLine,
     Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         thread, index(0));
     Value diagonal = choose(isLow, low, high);
-    Value ofA = search(most(sub(diagonal, countB), index(0)),
-                       least(diagonal, countA), [&](Value at) {
-                         Value across = sub(sub(diagonal, at), index(1));
-                         Value later = before(
-                             loadKeys(from, add(startB, across)),
-                             loadKeys(from, add(startA, at)));
-                         Value yes = arith::ConstantOp::create(
-                             b, loc, b.getBoolAttr(true));
-                         return arith::XOrIOp::create(b, loc, later, yes)
-                             .getResult();
-                       });
+    Value ofA =
+        search(most(sub(diagonal, countB), index(0)), least(diagonal, countA),
+               [&](Value at) {
+                 Value across = sub(sub(diagonal, at), index(1));
+                 Value later = before(loadKeys(from, add(startB, across)),
+                                      loadKeys(from, add(startA, at)));
+                 Value yes =
+                     arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+                 return arith::XOrIOp::create(b, loc, later, yes).getResult();
+               });
     store(ofA, ends, thread);
   });
   barrier();
@@ -452,16 +451,16 @@ void LineSorter::mergeRound(const Slots &from, const Slots &to, Value perLine,
     Value isA = less(slot, ownA);
     // Of equals those of `a` come first.
     Value other = choose(isA, ownA, index(0));
-    Value found = search(
-        other, choose(isA, count, ownA), [&](Value at) -> Value {
+    Value found =
+        search(other, choose(isA, count, ownA), [&](Value at) -> Value {
           SmallVector<Value> met = loadKeys(slots, at), left, right;
           for (auto [mine, theirs] : llvm::zip_equal(own, met)) {
             left.push_back(choose(isA, theirs, mine));
             right.push_back(choose(isA, mine, theirs));
           }
           Value goes = before(left, right);
-          Value stays = arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::eq, goes, isA);
+          Value stays = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                              goes, isA);
           return stays;
         });
     Value place = sub(add(slot, found), ownA);
@@ -474,7 +473,8 @@ Slots LineSorter::mergeTiles(const Slots &sorted, const Source &from) {
   Slots slots[2] = {sorted, slotsOf(from.known, from.length)};
   if (ShapedType::isStatic(from.known)) {
     int64_t now = 0;
-    for (int64_t width = mostTile; width < from.known; width *= 2, now = 1 - now)
+    for (int64_t width = mostTile; width < from.known;
+         width *= 2, now = 1 - now)
       mergeRound(slots[now], slots[1 - now], from.length, index(width));
     return slots[now];
   }

@@ -53,15 +53,15 @@ private:
 LineTransformer::LineTransformer(spmd::LinesOp op)
     : LineEmitter(op), n(knownLength),
       type(cast<FloatType>(elementOf(op.getInputs()[0]))) {
-  // Short lines share a block; lines that lie across memory in any case, so that
-  // neighbours in memory are read together.
+  // Short lines share a block; lines that lie across memory in any case, so
+  // that neighbours in memory are read together.
   int64_t most = kMostTransform * 32 / type.getWidth();
   int64_t wanted = isInnermost ? 1024 / n : 16;
   each = std::max<int64_t>(std::min(wanted, most / n), 1);
   if (ShapedType::isStatic(knownLines))
     each = std::min(each, knownLines);
-  threads = std::clamp<int64_t>(llvm::alignTo(each * n / 4, kWarp), kWarp,
-                                kBlock);
+  threads =
+      std::clamp<int64_t>(llvm::alignTo(each * n / 4, kWarp), kWarp, kBlock);
 }
 
 /// `x` times entry `by` of the tables.
@@ -105,7 +105,8 @@ SmallVector<Number> LineTransformer::butterfly(ArrayRef<Number> in) {
       double angle = -2 * M_PI * static_cast<double>(j * k % radix) /
                      static_cast<double>(radix);
       double cosine = std::cos(angle), sine = std::sin(angle);
-      sum.re = accumulate(accumulate(sum.re, in[j].re, cosine), in[j].im, -sine);
+      sum.re =
+          accumulate(accumulate(sum.re, in[j].re, cosine), in[j].im, -sine);
       sum.im = accumulate(accumulate(sum.im, in[j].re, sine), in[j].im, cosine);
     }
     out.push_back(sum);
@@ -114,8 +115,8 @@ SmallVector<Number> LineTransformer::butterfly(ArrayRef<Number> in) {
 }
 
 /// One stage, after stages whose radices multiply to `done`: elements n / radix
-/// apart become elements `done` apart. The first one reads the inputs, the last one
-/// writes the results.
+/// apart become elements `done` apart. The first one reads the inputs, the last
+/// one writes the results.
 void LineTransformer::stage(int64_t radix, int64_t done) {
   int64_t apart = n / radix, all = each * apart;
   bool isFirst = done == 1, isLast = done * radix == n;

@@ -93,9 +93,9 @@ LogicalResult gpukernels::launchLines(spmd::LinesOp op) {
   if (op.getKind() == spmd::LineKind::Fourier) {
     int64_t most = kMostTransform * 32 / type.getElementTypeBitWidth();
     if (int64_t n = type.getDimSize(op.getDim()); n > most)
-      return op.emitOpError() << "transforms lines of " << n
-                              << " elements, expected at most " << most
-                              << ": take factors off in stages before";
+      return op.emitOpError()
+             << "transforms lines of " << n << " elements, expected at most "
+             << most << ": take factors off in stages before";
   }
   hoistRankValues(op);
   if (!llvm::is_contained(type.getShape(), 0)) {

@@ -37,9 +37,7 @@ protected:
   Value ceilDiv(Value x, int64_t y) {
     return arith::CeilDivUIOp::create(b, loc, x, index(y));
   }
-  Value least(Value x, Value y) {
-    return arith::MinSIOp::create(b, loc, x, y);
-  }
+  Value least(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
   Value most(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
   Value less(Value x, Value y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);

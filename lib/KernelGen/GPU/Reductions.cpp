@@ -47,11 +47,12 @@ bool gpukernels::readsAlongReduction(linalg::GenericOp op) {
       most = map;
   }
   return most && most.getNumResults() > 0 &&
-         llvm::any_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned dim) {
-           return op.getIteratorTypesArray()[dim] ==
-                      utils::IteratorType::reduction &&
-                  most.getResults().back().isFunctionOfDim(dim);
-         });
+         llvm::any_of(llvm::seq<unsigned>(0, op.getNumLoops()),
+                      [&](unsigned dim) {
+                        return op.getIteratorTypesArray()[dim] ==
+                                   utils::IteratorType::reduction &&
+                               most.getResults().back().isFunctionOfDim(dim);
+                      });
 }
 
 namespace {
@@ -135,9 +136,7 @@ std::optional<Cut> ReductionKernel::choose() {
               : Cut::WarpEach;
   else if (!isMany && !isFew)
     return std::nullopt; // threads enough, side by side
-  perBlock = cut == Cut::BlockEach  ? 1
-             : cut == Cut::WarpEach ? kWarps
-                                    : kWarp;
+  perBlock = cut == Cut::BlockEach ? 1 : cut == Cut::WarpEach ? kWarps : kWarp;
   members = kBlock / perBlock;
   int64_t own = members * kLeastOwn;
   if (!isMany)
@@ -222,8 +221,8 @@ void ReductionKernel::store(Value point, Value split) {
   };
   if (getConstantIntValue(splits))
     return part();
-  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, splits,
-                                      index(1));
+  Value alone =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, splits, index(1));
   auto branch = scf::IfOp::create(b, loc, alone, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -317,9 +316,8 @@ bool ReductionKernel::emit() {
   for (Operation *combiner : combiners)
     neutral.push_back(
         arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
-  auto loop =
-      scf::ForOp::create(b, loc, add(mul(split, members), member), last,
-                         mul(splits, members), neutral);
+  auto loop = scf::ForOp::create(b, loc, add(mul(split, members), member), last,
+                                 mul(splits, members), neutral);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());

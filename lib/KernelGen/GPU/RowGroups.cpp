@@ -1,10 +1,10 @@
 //===- RowGroups.cpp - Ops on the same rows, in one kernel ----------------===//
 //
 // A normalisation is reductions of rows and work on elements that reads them.
-// Where ops follow one another and each touches, of all that another one of them
-// writes, its own row alone, a block (or a warp) does all of them for a row: it
-// meets between them, and what one has read or written the next one finds in
-// the multiprocessor's cache.
+// Where ops follow one another and each touches, of all that another one of
+// them writes, its own row alone, a block (or a warp) does all of them for a
+// row: it meets between them, and what one has read or written the next one
+// finds in the multiprocessor's cache.
 //
 //===----------------------------------------------------------------------===//
 #include "Points.h"
@@ -97,7 +97,8 @@ struct Member {
 class RowGroup {
 public:
   /// Takes `op`, a reduction, and what belongs to it before and after.
-  bool find(linalg::GenericOp op, llvm::function_ref<bool(Operation *)> isTaken);
+  bool find(linalg::GenericOp op,
+            llvm::function_ref<bool(Operation *)> isTaken);
   void noteOps(llvm::DenseSet<Operation *> &ops) const {
     for (const Member &member : members)
       ops.insert(member.op);
@@ -114,7 +115,7 @@ private:
   SmallVector<Member> members;
   /// What is known of each row dim's size.
   SmallVector<SmallVector<Size>> rowSizes;
-  int64_t rows = 1; ///< dynamic where not known
+  int64_t rows = 1;                              ///< dynamic where not known
   DenseMap<Value, SmallVector<Access>> accesses; ///< by root
   // While the kernel is made:
   int64_t threads = kBlock; ///< of a row
@@ -146,9 +147,10 @@ bool RowGroup::note(const Member &member, SmallVectorImpl<Access> &found) {
                        SmallVector<int64_t>(member.rows.size(), -1), false});
       return WalkResult::advance();
     }
-    bool isPlain = isa<linalg::YieldOp, linalg::IndexOp, memref::DimOp>(inner) ||
-                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-                   isMemoryEffectFree(inner);
+    bool isPlain =
+        isa<linalg::YieldOp, linalg::IndexOp, memref::DimOp>(inner) ||
+        inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        isMemoryEffectFree(inner);
     return isPlain ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !walked.wasInterrupted();
@@ -240,7 +242,8 @@ bool RowGroup::find(linalg::GenericOp op,
       (ShapedType::isStatic(rows) && rows < kLeastRows) ||
       !readsAlongReduction(op) || !add(op, /*inFront=*/false))
     return false;
-  // What stands between, on its way into the kernel or out of it, must not care.
+  // What stands between, on its way into the kernel or out of it, must not
+  // care.
   auto isNeutral = [](Operation &other) {
     return isa<memref::AllocOp, memref::GetGlobalOp>(other) ||
            (other.getNumRegions() == 0 && isMemoryEffectFree(&other));
@@ -298,8 +301,8 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   if (member.isSingle())
     return when(b, loc, isFirst, element);
 
-  Value count = arith::SelectOp::create(b, loc, isRow, index(member.elements),
-                                        index(0));
+  Value count =
+      arith::SelectOp::create(b, loc, isRow, index(member.elements), index(0));
   SmallVector<Value> values;
   for (Operation *combiner : member.combiners)
     values.push_back(
@@ -335,8 +338,8 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   for (unsigned i : llvm::seq<unsigned>(values.size()))
     values[i] = inWarp(i, values[i], kWarp);
   if (threads > kWarp) {
-    Value tells = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane,
-                                        index(0));
+    Value tells =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
     when(b, loc, tells, [&] {
       for (auto [value, area] : llvm::zip_equal(values, areas))
         memref::StoreOp::create(b, loc, value, area, warp);
@@ -396,11 +399,11 @@ void RowGroup::emit() {
   Value first =
       arith::MulIOp::create(b, loc, launch.getBlockIds().x, index(rowsEach));
   Value number = arith::AddIOp::create(b, loc, first, group);
-  isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number,
-                                count);
+  isRow =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, count);
   row = arith::SelectOp::create(b, loc, isRow, number, index(0));
-  Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own,
-                                      index(0));
+  Value isOne =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, index(0));
   isFirst = arith::AndIOp::create(b, loc, isRow, isOne);
 
   // What has been touched since threads met: by the first one of a row, by all.

@@ -5,9 +5,9 @@
 // keep their order: so that places, not updates, belong to threads, a part of
 // each where updates are rows. Results are those of the loop, in every run.
 //
-// Of few updates each thread goes through all and does those of its places. Many
-// are sorted by place first (stable): then those of one place stand side by side
-// and in order, and a thread goes through them.
+// Of few updates each thread goes through all and does those of its places.
+// Many are sorted by place first (stable): then those of one place stand side
+// by side and in order, and a thread goes through them.
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
@@ -229,8 +229,8 @@ static FailureOr<Order> sortUpdates(Scatter &scatter) {
   bool isKnown = trips && trips->getSExtValue() <= INT32_MAX;
   int64_t known = isKnown ? trips->getSExtValue() : ShapedType::kDynamic;
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value span = arith::SubIOp::create(b, loc, loop.getUpperBound(),
-                                     loop.getLowerBound());
+  Value span =
+      arith::SubIOp::create(b, loc, loop.getUpperBound(), loop.getLowerBound());
   Order order;
   order.count = arith::MaxSIOp::create(b, loc, span, zero);
   auto buffer = [&](Type element) -> Value {
@@ -253,8 +253,8 @@ static FailureOr<Order> sortUpdates(Scatter &scatter) {
       if (&op == finds)
         break;
     }
-    Value place = arith::IndexCastOp::create(b, loc, i64,
-                                             map.lookup(scatter.place));
+    Value place =
+        arith::IndexCastOp::create(b, loc, i64, map.lookup(scatter.place));
     memref::StoreOp::create(b, loc, place, found, thread);
   }
   order.places = buffer(i64);
@@ -310,9 +310,8 @@ static void launchSegments(Scatter &scatter, const Order &order,
   auto walk = scf::WhileOp::create(
       b, loc, TypeRange{b.getIndexType()}, ValueRange{slot},
       [&](OpBuilder &, Location, ValueRange now) {
-        Value inside =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, now[0],
-                                  order.count);
+        Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                             now[0], order.count);
         Value at = arith::MinSIOp::create(b, loc, now[0], last);
         Value same = equal(placeOf(at), mine);
         Value goesOn = arith::AndIOp::create(b, loc, inside, same);
@@ -327,8 +326,7 @@ static void launchSegments(Scatter &scatter, const Order &order,
   Value number =
       memref::LoadOp::create(b, loc, order.numbers, body.getArgument(0));
   number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
-  Value update =
-      arith::AddIOp::create(b, loc, loop.getLowerBound(), number);
+  Value update = arith::AddIOp::create(b, loc, loop.getLowerBound(), number);
   loop.getInductionVar().replaceAllUsesWith(update);
   Block *updates = loop.getBody();
   updates->getTerminator()->erase();
