@@ -683,7 +683,7 @@ bool Planner::giveUpSome(int64_t peak, int64_t tooMuch) {
   });
   bool any = false;
   for (const Choice &choice : choices) {
-    if (tooMuch <= 0)
+    if (tooMuch <= 0 || result.addedCost > mostAdded * result.cost)
       break;
     // Those before may have changed what it costs.
     if (spans[choice.value].first < 0 || spans[choice.value].first > peak ||

@@ -90,6 +90,15 @@ TEST(Plan, RepeatsLayersWhereHoldingThemIsTooMuch) {
   EXPECT_TRUE(b.program.isOrdered());
 }
 
+TEST(Plan, EndsWhereNothingHelps) {
+  Builder b;
+  buildLayers(b, 200, 1000, -1);
+  Planner planner = b.plan();
+  EXPECT_FALSE(planner.fit(2900, false, false));
+  EXPECT_LE(planner.summary().addedCost, 12 * planner.summary().cost);
+  EXPECT_TRUE(b.program.isOrdered());
+}
+
 TEST(Plan, CostsLittleFirst) {
   Builder b;
   int64_t x = b.argument();
