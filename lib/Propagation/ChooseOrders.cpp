@@ -1,12 +1,12 @@
 //===- ChooseOrders.cpp - Deal out once, or at each op --------------------===//
 //
-// Ops on all pairs under a causal mask gain by rows that are dealt out from both
-// ends; what stands between them does not care, and everything else wants its
-// dims in order. Each factor of each op that may be in any order, and each value
-// that a loop carries, is on one of two sides. A value between the sides is put
-// in its other order, once, at a cost; an op on all pairs on the wrong side loses
-// what it would gain. The cheapest way to take sides is a minimum cut: dealing
-// nothing is one of its answers.
+// Ops on all pairs under a causal mask gain by rows that are dealt out from
+// both ends; what stands between them does not care, and everything else wants
+// its dims in order. Each factor of each op that may be in any order, and each
+// value that a loop carries, is on one of two sides. A value between the sides
+// is put in its other order, once, at a cost; an op on all pairs on the wrong
+// side loses what it would gain. The cheapest way to take sides is a minimum
+// cut: dealing nothing is one of its answers.
 //
 // Layouts, and so costs, are those of propagation without any order.
 //
@@ -76,14 +76,16 @@ private:
       int32_t at = next.front();
       next.pop();
       for (int32_t number : first[at])
-        if (const Edge &edge = edges[number]; edge.left > 0 && level[edge.to] < 0) {
+        if (const Edge &edge = edges[number];
+            edge.left > 0 && level[edge.to] < 0) {
           level[edge.to] = level[at] + 1;
           next.push(edge.to);
         }
     }
     return level[Sink] >= 0;
   }
-  /// Fills all shortest ways, one after the other; without recursion, since programs are long.
+  /// Fills all shortest ways, one after the other; without recursion, since
+  /// programs are long.
   void augment() {
     std::vector<size_t> tried(first.size(), 0);
     std::vector<int32_t> path;
@@ -135,7 +137,8 @@ private:
 /// How often what stands in `block` runs.
 static double timesOf(Block *block) {
   double times = 1;
-  for (Operation *op = block->getParentOp(); op && !isa<func::FuncOp>(op); op = op->getParentOp())
+  for (Operation *op = block->getParentOp(); op && !isa<func::FuncOp>(op);
+       op = op->getParentOp())
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
       std::optional<CountedLoop> counted = readCountedLoop(loop);
       times *= counted ? double(counted->turns()) : kTurns;
@@ -160,7 +163,8 @@ struct Candidate {
 
 class Chooser {
 public:
-  Chooser(OrderGraph &graph, Projection &projection) : graph(graph), p(projection) {}
+  Chooser(OrderGraph &graph, Projection &projection)
+      : graph(graph), p(projection) {}
   std::string run(Wishes &wishes);
 
 private:
@@ -168,20 +172,24 @@ private:
   std::string consider(const Candidate &candidate);
   /// Milliseconds to put `dim` of `value` in its other order.
   double priceOf(Value value, int64_t dim, const Candidate &candidate) const;
-  /// Milliseconds that an op on all pairs gains by `candidate`, of its queries and, or, keys.
-  double gainOf(const OrderNode &node, const Candidate &candidate, bool queries, bool keys) const;
+  /// Milliseconds that an op on all pairs gains by `candidate`, of its queries
+  /// and, or, keys.
+  double gainOf(const OrderNode &node, const Candidate &candidate, bool queries,
+                bool keys) const;
   SmallVector<FactorState, 8> factorsOf(const OrderNode &node) const {
     return decideFactors(p.problem, p.problem.ops[p.nodeOf.lookup(node.op)]);
   }
   Value leaderOf(Value target) {
-    return Value::getFromOpaquePointer(flows.getOrInsertLeaderValue(target.getAsOpaquePointer()));
+    return Value::getFromOpaquePointer(
+        flows.getOrInsertLeaderValue(target.getAsOpaquePointer()));
   }
 
   OrderGraph &graph;
   Projection &p;
   /// Targets that are in one order.
   llvm::EquivalenceClasses<const void *> flows;
-  /// What was decided, for each factor of each node, and for each dim of targets and of results of constraints.
+  /// What was decided, for each factor of each node, and for each dim of
+  /// targets and of results of constraints.
   DenseMap<std::pair<const OrderNode *, int64_t>, Order> dealt;
   DenseMap<std::pair<Value, int64_t>, Order> dealtValues;
 };
@@ -200,22 +208,28 @@ SmallVector<Candidate> Chooser::findCandidates() {
   SmallVector<Candidate> candidates;
   for (const OrderNode &node : graph.nodes) {
     auto pairs = dyn_cast<spmd::AllPairsOpInterface>(node.op);
-    if (!pairs || !isa<OrderCostOpInterface>(node.op) || !(node.op->hasAttr("band_upper") || node.op->hasAttr("band_lower")) ||
+    if (!pairs || !isa<OrderCostOpInterface>(node.op) ||
+        !(node.op->hasAttr("band_upper") || node.op->hasAttr("band_lower")) ||
         !node.mayDeal[pairs.getQueryDim()])
       continue;
     FactorState queries = factorsOf(node)[pairs.getQueryDim()];
     if (queries.bounds.numShards() < 2)
       continue;
-    auto known = llvm::find_if(candidates, [&](const Candidate &other) { return other.axes == queries.axes && other.bounds == queries.bounds; });
+    auto known = llvm::find_if(candidates, [&](const Candidate &other) {
+      return other.axes == queries.axes && other.bounds == queries.bounds;
+    });
     if (known != candidates.end())
       continue;
     std::vector<int64_t> sizes = queries.bounds.sizes();
-    candidates.push_back({DenseI64ArrayAttr::get(node.op->getContext(), sizes), queries.bounds, queries.axes, movedPart(queries.bounds)});
+    candidates.push_back({DenseI64ArrayAttr::get(node.op->getContext(), sizes),
+                          queries.bounds, queries.axes,
+                          movedPart(queries.bounds)});
   }
   return candidates;
 }
 
-double Chooser::priceOf(Value value, int64_t dim, const Candidate &candidate) const {
+double Chooser::priceOf(Value value, int64_t dim,
+                        const Candidate &candidate) const {
   auto found = p.tensorOf.find(value);
   if (found == p.tensorOf.end())
     return 0;
@@ -229,11 +243,13 @@ double Chooser::priceOf(Value value, int64_t dim, const Candidate &candidate) co
     return bytes / RankModel::kCopied * 1e3;
   // Two exchanges; blocks that are cut otherwise are whole in between.
   bool fits = cut.axes == candidate.axes && cut.bounds == candidate.bounds;
-  double arriving = fits ? bytes * candidate.moved : bytes * (double(cut.bounds.numShards()) + 1);
+  double arriving = fits ? bytes * candidate.moved
+                         : bytes * (double(cut.bounds.numShards()) + 1);
   return (arriving / RankModel::kBytes + 2 * RankModel::kMeeting) * 1e3;
 }
 
-double Chooser::gainOf(const OrderNode &node, const Candidate &candidate, bool queries, bool keys) const {
+double Chooser::gainOf(const OrderNode &node, const Candidate &candidate,
+                       bool queries, bool keys) const {
   auto cost = dyn_cast<OrderCostOpInterface>(node.op);
   if (!cost)
     return 0;
@@ -245,8 +261,11 @@ double Chooser::gainOf(const OrderNode &node, const Candidate &candidate, bool q
       table.intervals.push_back(factor.bounds.shard(i));
   }
   ArrayRef<int64_t> order = candidate.order.asArrayRef();
-  std::optional<double> inOrder = cost.estimateOrder(cuts, p.problem.meshSizes, {}, {});
-  std::optional<double> dealt = cost.estimateOrder(cuts, p.problem.meshSizes, queries ? order : ArrayRef<int64_t>(), keys ? order : ArrayRef<int64_t>());
+  std::optional<double> inOrder =
+      cost.estimateOrder(cuts, p.problem.meshSizes, {}, {});
+  std::optional<double> dealt = cost.estimateOrder(
+      cuts, p.problem.meshSizes, queries ? order : ArrayRef<int64_t>(),
+      keys ? order : ArrayRef<int64_t>());
   // Whoever said how an op runs wants it so.
   return inOrder && dealt ? *inOrder - *dealt : -1e9;
 }
@@ -256,11 +275,14 @@ std::string Chooser::consider(const Candidate &candidate) {
   DenseMap<std::pair<const OrderNode *, int64_t>, int32_t> factorVertex;
   DenseMap<std::pair<Value, int64_t>, int32_t> valueVertex;
   int64_t size = candidate.bounds.size();
-  auto units = [](double milliseconds) { return int64_t(std::min(milliseconds, 1e9) * 1e6); };
+  auto units = [](double milliseconds) {
+    return int64_t(std::min(milliseconds, 1e9) * 1e6);
+  };
 
   for (const OrderNode &node : graph.nodes)
     for (auto [factor, may] : llvm::enumerate(node.mayDeal))
-      if (may && node.rule.factors[factor].size == size && !dealt.contains({&node, factor}))
+      if (may && node.rule.factors[factor].size == size &&
+          !dealt.contains({&node, factor}))
         factorVertex[{&node, factor}] = cut.addVertex();
   auto dimsOf = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -273,15 +295,18 @@ std::string Chooser::consider(const Candidate &candidate) {
   for (auto [from, to] : graph.edges)
     for (int64_t dim : dimsOf(to)) {
       std::pair<Value, int64_t> key{leaderOf(to), dim};
-      if (!valueVertex.contains(key) && !dealtValues.contains(key) && !to.getParentRegion()->getParentOfType<spmd::ManualOp>())
+      if (!valueVertex.contains(key) && !dealtValues.contains(key) &&
+          !to.getParentRegion()->getParentOfType<spmd::ManualOp>())
         valueVertex[key] = cut.addVertex();
     }
-  auto vertexOf = [&](const OrderNode *node, const TensorRule &tensor, int64_t dim) -> int32_t {
+  auto vertexOf = [&](const OrderNode *node, const TensorRule &tensor,
+                      int64_t dim) -> int32_t {
     const IndexMap &map = tensor.dims[dim];
     if (!map.isIdentity())
       return CutGraph::Sink;
     auto found = factorVertex.find({node, node->numberOf(map.terms[0].factor)});
-    return found == factorVertex.end() ? int32_t(CutGraph::Sink) : found->second;
+    return found == factorVertex.end() ? int32_t(CutGraph::Sink)
+                                       : found->second;
   };
   auto vertexOfValue = [&](Value target, int64_t dim) -> int32_t {
     auto found = valueVertex.find({leaderOf(target), dim});
@@ -292,7 +317,12 @@ std::string Chooser::consider(const Candidate &candidate) {
     if (graph.targets.contains(value) || isOrderEdge(op))
       return vertexOfValue(value, dim);
     const OrderNode *node = graph.find(op);
-    return node ? vertexOf(node, node->rule.results[cast<OpResult>(value).getResultNumber()], dim) : int32_t(CutGraph::Sink);
+    return node
+               ? vertexOf(node,
+                          node->rule
+                              .results[cast<OpResult>(value).getResultNumber()],
+                          dim)
+               : int32_t(CutGraph::Sink);
   };
   auto consumer = [&](OpOperand &use, int64_t dim) -> int32_t {
     Operation *op = use.getOwner();
@@ -300,10 +330,14 @@ std::string Chooser::consider(const Candidate &candidate) {
       return vertexOfValue(op->getResult(0), dim);
     if (isHandedOn(use, p.function)) {
       auto target = graph.targetOf.find(use.get());
-      return target == graph.targetOf.end() ? int32_t(CutGraph::Sink) : vertexOfValue(target->second, dim);
+      return target == graph.targetOf.end()
+                 ? int32_t(CutGraph::Sink)
+                 : vertexOfValue(target->second, dim);
     }
     const OrderNode *node = graph.find(op);
-    return node ? vertexOf(node, node->rule.operands[use.getOperandNumber()], dim) : int32_t(CutGraph::Sink);
+    return node ? vertexOf(node, node->rule.operands[use.getOperandNumber()],
+                           dim)
+                : int32_t(CutGraph::Sink);
   };
 
   // What ops gain.
@@ -317,8 +351,10 @@ std::string Chooser::consider(const Candidate &candidate) {
     auto pairs = dyn_cast<spmd::AllPairsOpInterface>(node.op);
     if (!pairs)
       continue;
-    auto query = factorVertex.find({&node, pairs.getQueryDim()}), key = factorVertex.find({&node, pairs.getKeyDim()});
-    bool hasQuery = query != factorVertex.end(), hasKey = key != factorVertex.end();
+    auto query = factorVertex.find({&node, pairs.getQueryDim()}),
+         key = factorVertex.find({&node, pairs.getKeyDim()});
+    bool hasQuery = query != factorVertex.end(),
+         hasKey = key != factorVertex.end();
     if (!hasQuery && !hasKey)
       continue;
     if (hasQuery && hasKey) {
@@ -326,7 +362,8 @@ std::string Chooser::consider(const Candidate &candidate) {
       cut.addEdge(key->second, query->second, CutGraph::kInfinite);
     }
     int32_t vertex = hasQuery ? query->second : key->second;
-    double gain = gainOf(node, candidate, hasQuery, hasKey) * timesOf(node.op->getBlock());
+    double gain = gainOf(node, candidate, hasQuery, hasKey) *
+                  timesOf(node.op->getBlock());
     if (gain > 0)
       cut.addEdge(CutGraph::Source, vertex, units(gain));
     else
@@ -351,7 +388,8 @@ std::string Chooser::consider(const Candidate &candidate) {
       }
       if (!some || move.to.empty())
         continue;
-      move.milliseconds = priceOf(value, dim, candidate) * timesOf(value.getParentBlock());
+      move.milliseconds =
+          priceOf(value, dim, candidate) * timesOf(value.getParentBlock());
       int64_t price = units(move.milliseconds * kMargin) + 1;
       // Either side pays once, however many want it.
       int32_t there = cut.addVertex(), back = cut.addVertex();
@@ -390,19 +428,30 @@ std::string Chooser::consider(const Candidate &candidate) {
     }
   }
   for (const Move &move : moves)
-    if (llvm::any_of(move.to, [&](int32_t to) { return side[to] != side[move.from]; }))
+    if (llvm::any_of(move.to,
+                     [&](int32_t to) { return side[to] != side[move.from]; }))
       paid += move.milliseconds;
   std::string note;
-  auto numbered = [](int64_t number) { return std::to_string(number) + (number == 1 ? " op" : " ops") + " on all pairs"; };
+  auto numbered = [](int64_t number) {
+    return std::to_string(number) + (number == 1 ? " op" : " ops") +
+           " on all pairs";
+  };
   if (count)
-    note = llvm::formatv("order zigzag carried through the program for {0}: dealing out takes {1:f3} ms, each op for itself {2:f3} ms more",
-                         numbered(count), paid, saved);
+    note = llvm::formatv(
+        "order zigzag carried through the program for {0}: dealing out takes "
+        "{1:f3} ms, each op for itself {2:f3} ms more",
+        numbered(count), paid, saved);
   else if (all)
-    note = llvm::formatv("order zigzag not carried through the program: dealing out takes more than the {0:f3} ms that {1} would gain", possible,
-                         numbered(all));
+    note =
+        llvm::formatv("order zigzag not carried through the program: dealing "
+                      "out takes more than the {0:f3} ms that {1} would gain",
+                      possible, numbered(all));
   for (const Gain &gain : gains)
-    if (!note.empty() && (count ? bool(side[gain.vertex]) : gain.milliseconds > 0))
-      gain.node->op->setAttr(kOrderNoteAttrName, StringAttr::get(gain.node->op->getContext(), note));
+    if (!note.empty() &&
+        (count ? bool(side[gain.vertex]) : gain.milliseconds > 0))
+      gain.node->op->setAttr(
+          kOrderNoteAttrName,
+          StringAttr::get(gain.node->op->getContext(), note));
   if (!count)
     return {};
   for (auto [place, vertex] : factorVertex)
@@ -422,7 +471,8 @@ std::string Chooser::run(Wishes &wishes) {
     if (!graph.targets.contains(to))
       continue;
     auto [known, isNew] = firstOf.try_emplace(from, to);
-    flows.unionSets(known->second.getAsOpaquePointer(), to.getAsOpaquePointer());
+    flows.unionSets(known->second.getAsOpaquePointer(),
+                    to.getAsOpaquePointer());
   }
   std::string all;
   for (const Candidate &candidate : findCandidates())
@@ -444,7 +494,8 @@ std::string Chooser::run(Wishes &wishes) {
     });
   }
   for (auto [from, to] : graph.edges)
-    for (int64_t dim = 0; dim < cast<RankedTensorType>(to.getType()).getRank(); ++dim)
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(to.getType()).getRank();
+         ++dim)
       if (Order order = dealtValues.lookup({leaderOf(to), dim}))
         wish(to, dim, order);
   return all;
@@ -453,13 +504,17 @@ std::string Chooser::run(Wishes &wishes) {
 bool propagation::mayChooseOrders(func::FuncOp function) {
   return function
       .walk([](spmd::AllPairsOpInterface op) {
-        bool may = isa<OrderCostOpInterface>(op.getOperation()) && (op->hasAttr("band_upper") || op->hasAttr("band_lower"));
+        bool may = isa<OrderCostOpInterface>(op.getOperation()) &&
+                   (op->hasAttr("band_upper") || op->hasAttr("band_lower"));
         return may ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-FailureOr<std::string> propagation::chooseOrders(OrderGraph &graph, Wishes &wishes, func::FuncOp function, spmd::MeshOp mesh) {
+FailureOr<std::string> propagation::chooseOrders(OrderGraph &graph,
+                                                 Wishes &wishes,
+                                                 func::FuncOp function,
+                                                 spmd::MeshOp mesh) {
   FailureOr<Projection> projection = project(function, mesh);
   if (failed(projection))
     return failure();

@@ -27,9 +27,11 @@ using Orders = SmallVector<Order, 4>;
 
 class Dealer {
 public:
-  /// With `mayChoose`, orders that nobody asks for where they cost less than none.
+  /// With `mayChoose`, orders that nobody asks for where they cost less than
+  /// none.
   Dealer(func::FuncOp function, spmd::MeshOp meshOp, bool mayChoose)
-      : function(function), meshOp(meshOp), mesh(meshOp.getMesh()), mayChoose(mayChoose), builder(function.getContext()) {}
+      : function(function), meshOp(meshOp), mesh(meshOp.getMesh()),
+        mayChoose(mayChoose), builder(function.getContext()) {}
   LogicalResult run();
 
 private:
@@ -53,7 +55,9 @@ private:
     orders.resize(cast<RankedTensorType>(value.getType()).getRank());
     return orders[dim];
   }
-  OrderNode *nodeOf(Operation *op) { return const_cast<OrderNode *>(graph.find(op)); }
+  OrderNode *nodeOf(Operation *op) {
+    return const_cast<OrderNode *>(graph.find(op));
+  }
   static Orders inOrder(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return Orders(type ? type.getRank() : 0);
@@ -190,8 +194,9 @@ bool Dealer::spreadAll() {
 /// Lets all that one value becomes be in one order: that of the first.
 void Dealer::settleControlFlow() {
   for (auto [from, to] : graph.edges)
-    if (auto target = graph.targetOf.find(from); target != graph.targetOf.end() && graph.targets.contains(to) &&
-                                                 target->second != to)
+    if (auto target = graph.targetOf.find(from);
+        target != graph.targetOf.end() && graph.targets.contains(to) &&
+        target->second != to)
       for (size_t dim = 0; dim < inOrder(to).size(); ++dim)
         wish(to, dim) = Order(wish(target->second, dim));
 }
@@ -205,7 +210,9 @@ Orders Dealer::produced(Value value) {
   if (!node)
     return orders;
   SmallVector<Order> decided = decide(*node);
-  for (auto [order, map] : llvm::zip(orders, node->rule.results[cast<OpResult>(value).getResultNumber()].dims))
+  for (auto [order, map] : llvm::zip(
+           orders,
+           node->rule.results[cast<OpResult>(value).getResultNumber()].dims))
     if (map.isIdentity())
       order = decided[node->numberOf(map.terms[0].factor)];
   return orders;
@@ -215,16 +222,20 @@ Orders Dealer::needed(OpOperand &use) {
   Operation *op = use.getOwner();
   Orders orders = inOrder(use.get());
   if (isOrderEdge(op))
-    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)] : orders;
+    return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)]
+                                             : orders;
   if (isHandedOn(use, function)) {
     auto target = graph.targetOf.find(use.get());
-    return target != graph.targetOf.end() && wishes.contains(target->second) ? wishes[target->second] : orders;
+    return target != graph.targetOf.end() && wishes.contains(target->second)
+               ? wishes[target->second]
+               : orders;
   }
   OrderNode *node = nodeOf(op);
   if (!node)
     return orders;
   SmallVector<Order> decided = decide(*node);
-  for (auto [order, map] : llvm::zip(orders, node->rule.operands[use.getOperandNumber()].dims))
+  for (auto [order, map] :
+       llvm::zip(orders, node->rule.operands[use.getOperandNumber()].dims))
     if (map.isIdentity())
       order = decided[node->numberOf(map.terms[0].factor)];
   return orders;
@@ -234,7 +245,8 @@ Orders Dealer::needed(OpOperand &use) {
 static std::string describeUser(Operation *op) {
   if (isa<func::ReturnOp>(op))
     return "as a result of the program";
-  return ("for '" + op->getName().getStringRef() + "' at ").str() + userLocation(op->getLoc());
+  return ("for '" + op->getName().getStringRef() + "' at ").str() +
+         userLocation(op->getLoc());
 }
 
 /// The value of `use` in the orders `to`.
@@ -244,15 +256,18 @@ Value Dealer::convert(OpOperand &use, const Orders &to) {
   SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) {
     return order ? Attribute(order) : builder.getUnitAttr();
   });
-  auto [known, isNew] = converted.try_emplace({value, builder.getArrayAttr(key)});
+  auto [known, isNew] =
+      converted.try_emplace({value, builder.getArrayAttr(key)});
   if (!isNew)
     return known->second;
   builder.setInsertionPointAfterValue(value);
   Value result = value;
   auto deal = [&](int64_t dim, Order order, bool isBack) {
-    auto op = spmd::DealOp::create(builder, value.getLoc(), result, dim, order, isBack);
+    auto op = spmd::DealOp::create(builder, value.getLoc(), result, dim, order,
+                                   isBack);
     std::string why = describeUser(use.getOwner());
-    op->setAttr("reason", builder.getStringAttr(note.empty() ? why : why + " (" + note + ")"));
+    op->setAttr("reason", builder.getStringAttr(
+                              note.empty() ? why : why + " (" + note + ")"));
     result = op;
   };
   for (auto [dim, before, after] : llvm::enumerate(from, to)) {
@@ -289,17 +304,22 @@ void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
   op.erase();
 }
 
-/// Says of ops that read a dim in order, though it was asked to be dealt out, that they do.
+/// Says of ops that read a dim in order, though it was asked to be dealt out,
+/// that they do.
 void Dealer::remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves) {
   DenseSet<Value> said;
   for (auto &[use, to] : moves) {
     Operation *user = use->getOwner();
     Orders from = produced(use->get());
-    bool isBack = llvm::any_of(llvm::zip(from, to), [](auto pair) { return std::get<0>(pair) && !std::get<1>(pair); });
+    bool isBack = llvm::any_of(llvm::zip(from, to), [](auto pair) {
+      return std::get<0>(pair) && !std::get<1>(pair);
+    });
     if (!isBack || isa<func::ReturnOp>(user) || !said.insert(use->get()).second)
       continue;
-    emitRemark(user->getLoc()) << "'" << user->getName().getStringRef() << "' reads operand " << use->getOperandNumber()
-                               << " in order, so it is put in order again: " << use->get().getType();
+    emitRemark(user->getLoc())
+        << "'" << user->getName().getStringRef() << "' reads operand "
+        << use->getOperandNumber()
+        << " in order, so it is put in order again: " << use->get().getType();
   }
 }
 
@@ -318,7 +338,8 @@ LogicalResult Dealer::run() {
       ;
     settleControlFlow();
   } else {
-    FailureOr<std::string> chosen = chooseOrders(graph, wishes, function, meshOp);
+    FailureOr<std::string> chosen =
+        chooseOrders(graph, wishes, function, meshOp);
     if (failed(chosen))
       return failure();
     if (wishes.empty())
@@ -337,7 +358,8 @@ LogicalResult Dealer::run() {
       continue;
     SmallVector<Order> decided = decide(*node);
     if (auto iota = dyn_cast<stablehlo::IotaOp>(op))
-      if (const IndexMap &map = node->rule.results[0].dims[iota.getIotaDimension()];
+      if (const IndexMap &map =
+              node->rule.results[0].dims[iota.getIotaDimension()];
           map.isIdentity() && decided[map.terms[0].factor])
         counts.push_back({iota, decided[map.terms[0].factor]});
     if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
@@ -349,7 +371,8 @@ LogicalResult Dealer::run() {
   }
   if (isAsked)
     remarkMoves(moves);
-  SmallVector<Value> values = llvm::map_to_vector(moves, [&](auto &move) { return convert(*move.first, move.second); });
+  SmallVector<Value> values = llvm::map_to_vector(
+      moves, [&](auto &move) { return convert(*move.first, move.second); });
   for (auto [move, value] : llvm::zip_equal(moves, values))
     move.first->set(value);
   for (auto [iota, order] : counts)

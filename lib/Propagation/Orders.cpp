@@ -7,13 +7,16 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::propagation;
 
-bool propagation::isOrderEdge(Operation *op) { return op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op); }
+bool propagation::isOrderEdge(Operation *op) {
+  return op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op);
+}
 
 bool propagation::isHandedOn(OpOperand &use, func::FuncOp function) {
   Operation *op = use.getOwner();
   if (op->getNumRegions() > 0)
     return getControlFlow(op).has_value();
-  return op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() != function && getControlFlow(op->getParentOp());
+  return op->hasTrait<OpTrait::IsTerminator>() &&
+         op->getParentOp() != function && getControlFlow(op->getParentOp());
 }
 
 /// Which factors of `node` treat their elements alike, whatever their order.
@@ -25,7 +28,8 @@ static void findFree(OrderNode &node) {
   if (op->getParentOfType<spmd::ManualOp>() || isa<spmd::HostCallOp>(op))
     return;
   if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
-    if (auto forward = dyn_cast<spmd::AllPairsOp>(op); forward && forward.getCombine() == spmd::PairCombine::TopK)
+    if (auto forward = dyn_cast<spmd::AllPairsOp>(op);
+        forward && forward.getCombine() == spmd::PairCombine::TopK)
       return;
     node.keyFactor = pairs.getKeyDim();
     node.firstCopy = pairs.getNumDims();
@@ -41,13 +45,15 @@ static void findFree(OrderNode &node) {
   for (const TensorRule &operand : rule.operands)
     for (const IndexMap &map : operand.dims)
       for (const IndexTerm &term : map.terms)
-        node.mayDeal[term.factor] = rule.factors[term.factor].kind == FactorKind::PassThrough ||
-                                    rule.factors[term.factor].kind == FactorKind::Reduction;
+        node.mayDeal[term.factor] =
+            rule.factors[term.factor].kind == FactorKind::PassThrough ||
+            rule.factors[term.factor].kind == FactorKind::Reduction;
   auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
     for (auto [tensor, value] : llvm::zip_equal(tensors, values))
       for (auto [dim, map] : llvm::enumerate(tensor.dims))
         if (!map.isIdentity() || tensor.padding != Padding::Constant ||
-            rule.factors[map.terms[0].factor].size != cast<RankedTensorType>(value.getType()).getDimSize(dim))
+            rule.factors[map.terms[0].factor].size !=
+                cast<RankedTensorType>(value.getType()).getDimSize(dim))
           for (const IndexTerm &term : map.terms)
             node.mayDeal[term.factor] = false;
   };
@@ -60,7 +66,8 @@ FailureOr<OrderGraph> propagation::readOrders(func::FuncOp function) {
   splitSharedSources(function);
   graph.ops = collectOps(function);
   for (Operation *op : graph.ops) {
-    if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+    if (auto flow =
+            op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
       for (auto [from, to] : flow->edges)
         if (isa<RankedTensorType>(to.getType())) {
           graph.edges.push_back({from, to});
@@ -84,12 +91,14 @@ FailureOr<OrderGraph> propagation::readOrders(func::FuncOp function) {
   return graph;
 }
 
-void propagation::forEachDim(OrderNode &node, llvm::function_ref<void(Value, int64_t, int64_t)> visit) {
+void propagation::forEachDim(
+    OrderNode &node, llvm::function_ref<void(Value, int64_t, int64_t)> visit) {
   auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
     for (auto [tensor, value] : llvm::zip_equal(tensors, values))
       for (auto [dim, map] : llvm::enumerate(tensor.dims))
         if (map.isIdentity())
-          if (int64_t factor = node.numberOf(map.terms[0].factor); node.mayDeal[factor])
+          if (int64_t factor = node.numberOf(map.terms[0].factor);
+              node.mayDeal[factor])
             visit(value, dim, factor);
   };
   look(node.rule.results, node.op->getResults());

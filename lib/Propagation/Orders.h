@@ -24,7 +24,9 @@ struct OrderNode {
   /// Of ops on all pairs: factors that are the key dim as well.
   int64_t keyFactor = -1, firstCopy = std::numeric_limits<int64_t>::max();
 
-  int64_t numberOf(int64_t factor) const { return factor >= firstCopy ? keyFactor : factor; }
+  int64_t numberOf(int64_t factor) const {
+    return factor >= firstCopy ? keyFactor : factor;
+  }
 };
 
 struct OrderGraph {
@@ -48,23 +50,28 @@ bool isOrderEdge(mlir::Operation *op);
 /// True if `use` hands its value on through a loop or a branch.
 bool isHandedOn(mlir::OpOperand &use, mlir::func::FuncOp function);
 
-/// Reads `function`; each use of a source gets a copy of its own. Failure, with a
-/// diagnostic, if a rule does not fit its op.
+/// Reads `function`; each use of a source gets a copy of its own. Failure, with
+/// a diagnostic, if a rule does not fit its op.
 llvm::FailureOr<OrderGraph> readOrders(mlir::func::FuncOp function);
 
-/// Calls `visit` for each dim, of results first, that one factor of `node` indexes
-/// unchanged and that may be in any order.
-void forEachDim(OrderNode &node, llvm::function_ref<void(mlir::Value value, int64_t dim, int64_t factor)> visit);
+/// Calls `visit` for each dim, of results first, that one factor of `node`
+/// indexes unchanged and that may be in any order.
+void forEachDim(
+    OrderNode &node,
+    llvm::function_ref<void(mlir::Value value, int64_t dim, int64_t factor)>
+        visit);
 
 /// What is dealt out, for each value by dims.
 using Wishes = llvm::DenseMap<mlir::Value, llvm::SmallVector<Order, 4>>;
 
-/// Deals out queries and keys of ops on all pairs, and whatever goes with them, where
-/// all together costs less than each op for itself; leaves `mayDeal` of what is
-/// dealt alone, and `wishes` complete. Ops on all pairs are told why
+/// Deals out queries and keys of ops on all pairs, and whatever goes with them,
+/// where all together costs less than each op for itself; leaves `mayDeal` of
+/// what is dealt alone, and `wishes` complete. Ops on all pairs are told why
 /// (kOrderNoteAttrName). Returns what was decided, in words; empty for nothing.
 /// Failure, with a diagnostic, as `project`.
-llvm::FailureOr<std::string> chooseOrders(OrderGraph &graph, Wishes &wishes, mlir::func::FuncOp function, spmd::MeshOp mesh);
+llvm::FailureOr<std::string> chooseOrders(OrderGraph &graph, Wishes &wishes,
+                                          mlir::func::FuncOp function,
+                                          spmd::MeshOp mesh);
 
 /// True if some op of `function` might gain by an order of the whole program.
 bool mayChooseOrders(mlir::func::FuncOp function);

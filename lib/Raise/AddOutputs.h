@@ -6,8 +6,9 @@
 
 namespace shardc::raise {
 
-/// Writes the product of probabilities and values where a program has its gradient alone. Nobody uses it: what is not
-/// raised with it goes with the next clean-up.
+/// Writes the product of probabilities and values where a program has its
+/// gradient alone. Nobody uses it: what is not raised with it goes with the
+/// next clean-up.
 void addOutputs(mlir::func::FuncOp func);
 
 } // namespace shardc::raise

@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace shardc;
 
-stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop, const llvm::BitVector &gone) {
+stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop,
+                                        const llvm::BitVector &gone) {
   Block &cond = loop.getCond().front(), &body = loop.getBody().front();
   Operation *end = body.getTerminator();
   SmallVector<Value> inits;
@@ -18,7 +19,8 @@ stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop, const llvm::Bit
   // What made the next ones, and nothing else.
   SmallVector<Operation *> dead;
   for (unsigned i : gone.set_bits())
-    if (Operation *op = end->getOperand(i).getDefiningOp(); op && op->getBlock() == &body)
+    if (Operation *op = end->getOperand(i).getDefiningOp();
+        op && op->getBlock() == &body)
       dead.push_back(op);
   end->eraseOperands(gone);
   while (!dead.empty()) {
@@ -26,7 +28,8 @@ stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop, const llvm::Bit
     if (llvm::is_contained(dead, op) || !isOpTriviallyDead(op))
       continue;
     for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &body)
+      if (Operation *maker = operand.getDefiningOp();
+          maker && maker->getBlock() == &body)
         dead.push_back(maker);
     op->erase();
   }

@@ -7,9 +7,11 @@
 
 namespace shardc {
 
-/// Puts a loop in the place of `loop` that does not carry the operands `gone`. Their
-/// results, and their arguments but for what makes the next ones, must have no use.
-stablehlo::WhileOp eraseCarried(stablehlo::WhileOp loop, const llvm::BitVector &gone);
+/// Puts a loop in the place of `loop` that does not carry the operands `gone`.
+/// Their results, and their arguments but for what makes the next ones, must
+/// have no use.
+stablehlo::WhileOp eraseCarried(stablehlo::WhileOp loop,
+                                const llvm::BitVector &gone);
 
 } // namespace shardc
 

@@ -304,6 +304,42 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   return !groups.empty() || !pairs.empty();
 }
 
+/// A product of exponentials that are summed up, a few elementwise ops behind them; null if there is none.
+static Operation *findProductOf(Value value, int depth = 8) {
+  for (Operation *user : value.getUsers()) {
+    if (isa<stablehlo::DotGeneralOp>(user))
+      return user;
+    // A loss takes something off: that is no attention.
+    bool passes = depth > 0 && isa<stablehlo::DivOp, stablehlo::MulOp, stablehlo::SelectOp, stablehlo::ConvertOp>(user);
+    if (Operation *found = passes ? findProductOf(user->getResult(0), depth - 1) : nullptr)
+      return found;
+  }
+  return nullptr;
+}
+
+/// Looks for softmax of all pairs that is left though nothing was taken for attention: what is made of its probabilities is no sum over keys.
+static void findOtherUses(func::FuncOp func, std::vector<Miss> &misses) {
+  func.walk([&](stablehlo::ExpOp exp) {
+    auto type = dyn_cast<RankedTensorType>(exp.getType());
+    if (!type || type.getRank() < 2 || llvm::none_of(exp->getUsers(), llvm::IsaPred<stablehlo::ReduceOp>))
+      return;
+    Value scores = exp.getOperand();
+    for (int depth = 0; depth < 8 && scores.getDefiningOp() && !isa<stablehlo::DotGeneralOp>(scores.getDefiningOp()); ++depth) {
+      Operation *op = scores.getDefiningOp();
+      auto same = llvm::find_if(op->getOperands(), [&](Value operand) { return operand.getType() == type; });
+      if (same == op->operand_end())
+        break;
+      scores = *same;
+    }
+    auto product = scores.getDefiningOp<stablehlo::DotGeneralOp>();
+    auto countOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+    if (!product || countOf(product.getResult()) <= countOf(product.getLhs()) + countOf(product.getRhs()))
+      return;
+    if (Operation *other = findProductOf(exp.getResult()))
+      misses.push_back({other, other->getLoc(), "'stablehlo.dot_general' mixes the probabilities before values are summed up with them"});
+  });
+}
+
 namespace {
 struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPairsPass> {
   using Base::Base;
@@ -323,6 +359,8 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
       for (Block *block : blocks)
         if (raiseBlock(*block, numbering, misses))
           eraseDead(*block, misses);
+      if (explain && misses.empty())
+        findOtherUses(func, misses);
       if (explain)
         for (const Miss &miss : misses)
           emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
