@@ -321,10 +321,16 @@ static void launchAlgorithm(Operation *op) {
 }
 
 namespace {
+/// What kernels may be made of.
+struct Ways {
+  bool warpgroups = false; ///< those of sm_90a too
+  bool tf32 = false;       ///< for products of f32 that do not ask for more
+  LibraryUse libraries = LibraryUse::Generated;
+};
+
 /// What a block's kernels are made with.
 struct Plan {
-  bool warpgroups = false;
-  LibraryUse libraries = LibraryUse::Generated;
+  Ways ways;
   /// Ops that are matrix products, large enough to be kernels as such.
   llvm::DenseMap<Operation *, Product> products;
   /// Ops that these kernels do as well.
@@ -339,7 +345,7 @@ static void planProducts(Block &block, Plan &plan) {
     // One that was moved is met again.
     if (!generic || plan.products.contains(generic) || !isParallel(generic))
       continue;
-    std::optional<Product> product = matchProduct(generic);
+    std::optional<Product> product = matchProduct(generic, plan.ways.tf32);
     if (!product || !hasKernel(*product))
       continue;
     product->fusion = fuseAround(generic, plan.taken);
@@ -355,7 +361,7 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
   const Product &product = found->second;
   if (product.fusion.behind)
     hoistRankValues(product.fusion.behind);
-  bool launched = launchOnTensorCores(op, product, plan.warpgroups) ||
+  bool launched = launchOnTensorCores(op, product, plan.ways.warpgroups) ||
                   launchInRegisterTiles(op, product);
   assert(launched && "planned as a product");
   return launched;
@@ -365,19 +371,20 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-static void formKernels(Block &block, bool warpgroups, LibraryUse libraries);
+static void formKernels(Block &block, const Ways &ways);
 
-/// Lets a library do `op`, planned as a product, and a kernel where it does not.
-/// Returns false where none can.
+/// Lets a library do `op`, planned as a product, and a kernel where it does
+/// not. Returns false where none can.
 static bool launchByLibrary(linalg::GenericOp op, const Plan &plan) {
   auto found = plan.products.find(op);
-  if (plan.libraries == LibraryUse::Generated || found == plan.products.end())
+  if (plan.ways.libraries == LibraryUse::Generated ||
+      found == plan.products.end())
     return false;
   linalg::GenericOp behind = found->second.fusion.behind;
   if (behind)
     hoistRankValues(behind);
   std::optional<LibraryPlan> chosen =
-      callLibrary(op, found->second, plan.libraries);
+      callLibrary(op, found->second, plan.ways.libraries);
   if (!chosen)
     return false;
   OpBuilder b(op);
@@ -387,7 +394,9 @@ static bool launchByLibrary(linalg::GenericOp op, const Plan &plan) {
   if (behind && !chosen->takesBehind) {
     b.setInsertionPoint(branch.thenYield());
     b.clone(*behind);
-    formKernels(*branch.thenBlock(), plan.warpgroups, LibraryUse::Generated);
+    Ways own = plan.ways;
+    own.libraries = LibraryUse::Generated;
+    formKernels(*branch.thenBlock(), own);
   }
   op->moveBefore(branch.elseYield());
   launchProduct(op, plan);
@@ -395,10 +404,9 @@ static bool launchByLibrary(linalg::GenericOp op, const Plan &plan) {
   return true;
 }
 
-static void formKernels(Block &block, bool warpgroups, LibraryUse libraries) {
+static void formKernels(Block &block, const Ways &ways) {
   Plan plan;
-  plan.warpgroups = warpgroups;
-  plan.libraries = libraries;
+  plan.ways = ways;
   planProducts(block, plan);
   launchRowGroups(block, [&](Operation *op) {
     return plan.taken.contains(op) || plan.products.contains(op);
@@ -429,7 +437,7 @@ static void formKernels(Block &block, bool warpgroups, LibraryUse libraries) {
     } else if (!isa<gpu::LaunchOp>(op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          formKernels(inner, warpgroups, libraries);
+          formKernels(inner, ways);
     }
   }
   for (Operation *op : plan.taken)
@@ -464,7 +472,7 @@ struct FormGpuKernelsPass final
       return signalPassFailure();
     }
     for (Block &block : getOperation().getBody())
-      formKernels(block, warpgroups, *use);
+      formKernels(block, {warpgroups, tf32, *use});
   }
 };
 } // namespace
