@@ -58,7 +58,7 @@ static LogicalResult appendOperand(OpBuilder &builder, LibraryCallOp op, Value o
 static LogicalResult lowerLibraryCall(LibraryCallOp op, Value context, EntryPoints &entries) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
   auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, loc, number, 64); };
   SmallVector<Value> operands = op.getShapedOperands();
   SmallVector<Value> words{word(op.getRequired()), word(op.getKindCode()), word(op.getEpilogueCode()),
@@ -69,15 +69,7 @@ static LogicalResult lowerLibraryCall(LibraryCallOp op, Value context, EntryPoin
   for (auto [number, operand] : llvm::enumerate(operands))
     if (failed(appendOperand(builder, op, operand, op.getGroups(number), words)))
       return failure();
-  // One area for each call, once in a call of the function: never inside a loop.
-  auto function = op->getParentOfType<func::FuncOp>();
-  OpBuilder atStart(&function.getBody().front(), function.getBody().front().begin());
-  Value size = LLVM::ConstantOp::create(atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
-  Value area = LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
-  for (auto [i, value] : llvm::enumerate(words)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    LLVM::StoreOp::create(builder, loc, value, slot);
-  }
+  Value area = storeWords(builder, op, words);
   Value location = textConstant(builder, loc, op->getParentOfType<ModuleOp>(), userLocation(loc));
   entries.call(builder, loc, "shardrt_call_library", {context, area, location});
   Value done = LLVM::LoadOp::create(builder, loc, i64, area);

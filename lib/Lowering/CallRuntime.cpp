@@ -110,7 +110,7 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
 static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entries) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
   auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, loc, number, 64); };
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   int64_t count = 1;
@@ -139,15 +139,7 @@ static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entr
       words.push_back(arith::IndexCastOp::create(builder, loc, i64, size));
     }
   }
-  // One area for each call, once in a call of the function: never inside a loop.
-  auto function = op->getParentOfType<func::FuncOp>();
-  OpBuilder atStart(&function.getBody().front(), function.getBody().front().begin());
-  Value size = LLVM::ConstantOp::create(atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
-  Value area = LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
-  for (auto [i, value] : llvm::enumerate(words)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    LLVM::StoreOp::create(builder, loc, value, slot);
-  }
+  Value area = storeWords(builder, op, words);
   Value location = textConstant(builder, loc, op->getParentOfType<ModuleOp>(), userLocation(loc));
   entries.call(builder, loc, "shardrt_call_host", {context, area, location});
   op.erase();

@@ -78,6 +78,21 @@ Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module, St
   return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), global.getSymName());
 }
 
+Value shardc::storeWords(OpBuilder &builder, Operation *op, ArrayRef<Value> words) {
+  Location loc = op->getLoc();
+  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  // Once in a call of the function: never inside a loop.
+  auto function = op->getParentOfType<func::FuncOp>();
+  OpBuilder atStart(&function.getBody().front(), function.getBody().front().begin());
+  Value size = LLVM::ConstantOp::create(atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
+  Value area = LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
+  for (auto [i, value] : llvm::enumerate(words)) {
+    Value slot = LLVM::GEPOp::create(builder, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, value, slot);
+  }
+  return area;
+}
+
 Value shardc::memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ArrayRef<Value> sizes,
                        ArrayRef<Value> strides, Value offset) {
   MLIRContext *context = builder.getContext();

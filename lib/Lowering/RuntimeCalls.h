@@ -29,6 +29,10 @@ mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value 
 /// `text` as a constant of the program, NUL-terminated.
 mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::ModuleOp module, llvm::StringRef text);
 
+/// Stores i64s `words` one behind the other before `op`, which a runtime call is
+/// made of: the address of a place of its own in the function's frame.
+mlir::Value storeWords(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<mlir::Value> words);
+
 /// A memref of `type` at `pointer`, with `sizes` for its dims: dense, or as its
 /// layout says where `strides` and `offset` are given.
 mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type, mlir::Value pointer,
