@@ -267,22 +267,23 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   return code;
 }
 
+/// The exit code of an error, and what it says.
+static std::pair<ExitCode, std::string> readError(Error error) {
+  std::pair<ExitCode, std::string> read(ExitCode::Refused, "");
+  handleAllErrors(
+      std::move(error),
+      [&](const ToolError &known) { read = {known.code, known.message}; },
+      [&](const ErrorInfoBase &other) { read.second = other.message(); });
+  return read;
+}
+
 bool shardc::leaveToLauncher(ExitCode &code, Error &error) {
   const char *directory = std::getenv("SHARDRT_ERRORS");
   const char *rank = std::getenv("SHARDRT_RANK");
   if (!directory || !rank)
     return false;
   std::string text;
-  handleAllErrors(
-      std::move(error),
-      [&](const ToolError &known) {
-        code = known.code;
-        text = known.message;
-      },
-      [&](const ErrorInfoBase &other) {
-        code = ExitCode::Refused;
-        text = other.message();
-      });
+  std::tie(code, text) = readError(std::move(error));
   std::error_code failed;
   raw_fd_ostream out((Twine(directory) + "/" + rank).str(), failed);
   if (!failed)
@@ -385,15 +386,7 @@ void SharedProgram::show(StringRef path) {
 Error SharedProgram::refuse(Error error) {
   if (shardrt_job_rank(job) != 0)
     return error;
-  ExitCode code = ExitCode::Refused;
-  std::string text;
-  handleAllErrors(
-      std::move(error),
-      [&](const ToolError &known) {
-        code = known.code;
-        text = known.message;
-      },
-      [&](const ErrorInfoBase &other) { text = other.message(); });
+  auto [code, text] = readError(std::move(error));
   std::string bytes = "E" + std::to_string(static_cast<int>(code));
   char problem[256];
   shardrt_job_put(job, name.c_str(), bytes.data(), bytes.size(), problem,
