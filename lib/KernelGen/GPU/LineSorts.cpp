@@ -9,9 +9,12 @@
 // another come out as the host's merges leave them.
 //
 // Of longer lines the sorted tiles are merged in rounds. A block makes one tile
-// of a round's result: a search along the diagonals at its ends says what it
-// merges (O. Green, R. McColl and D. Bader, "GPU merge path", 2012), and in
-// shared memory each element finds its place by a search in the other run.
+// of a round's result, a thread a few elements of it: searches along diagonals
+// say what they merge (O. Green, R. McColl and D. Bader, "GPU merge path",
+// 2012). Diagonals are searched from coarse to fine, each between those that
+// were found before, and all who need one do the same searches. So parts always
+// follow one another, and every round moves each element to one place, also
+// where the order contradicts itself.
 //
 // Where few elements of a long line are wanted, tiles keep that many, and are
 // candidates for the next round, until they fit one tile.
@@ -47,6 +50,12 @@ struct Source {
   int64_t known;
 };
 
+/// A part of two sorted runs `a` and `b`: from numbers `lowA` and `lowB` up to
+/// `highA` and `highB`. It is merged to what comes at the sums of these.
+struct Part {
+  Value lowA, lowB, highA, highB;
+};
+
 class LineSorter : LineEmitter {
 public:
   explicit LineSorter(spmd::LinesOp op);
@@ -67,6 +76,14 @@ private:
   void sortTiles(const Source &from, int64_t tile, int64_t kept,
                  const Slots *to, Value perLine);
   Value search(Value from, Value to, llvm::function_ref<Value(Value)> goesOn);
+  Value cut(const Part &part, Value diagonal, const Slots &slots, Value startA,
+            Value startB);
+  Part partOfBlock(gpu::LaunchOp launch, const Slots &from, Value startA,
+                   Value startB, Value countA, Value countB, Value number);
+  Part partOfThread(const Slots &slots, Value countA, Value countB,
+                    Value number, int64_t each);
+  void merge(const Part &part, const Slots &slots, Value countA, Value count,
+             const Slots &to, Value start);
   void mergeRound(const Slots &from, const Slots &to, Value perLine,
                   Value width);
   Slots mergeTiles(const Slots &sorted, const Source &from);
@@ -398,15 +415,151 @@ Value LineSorter::search(Value from, Value to,
   return loop.getResult(0);
 }
 
+/// How many elements of `a` come before place `diagonal` of what `part` is
+/// merged to. Its low end is at slots `startA + lowA` and `startB + lowB`.
+Value LineSorter::cut(const Part &part, Value diagonal, const Slots &slots,
+                      Value startA, Value startB) {
+  return search(most(sub(diagonal, part.highB), part.lowA),
+                least(sub(diagonal, part.lowB), part.highA), [&](Value at) {
+                  Value across = sub(sub(diagonal, at), index(1));
+                  Value later = before(loadKeys(slots, add(startB, across)),
+                                       loadKeys(slots, add(startA, at)));
+                  Value yes =
+                      arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+                  return arith::XOrIOp::create(b, loc, later, yes).getResult();
+                });
+}
+
+/// What tile `number` of two merged runs is made of. All threads of a block
+/// come here; those of a warp look for that many cuts at once, and have them
+/// follow one another.
+Part LineSorter::partOfBlock(gpu::LaunchOp launch, const Slots &from,
+                             Value startA, Value startB, Value countA,
+                             Value countB, Value number) {
+  Value cuts = share(launch, kWarp, b.getIndexType());
+  Value thread = launch.getThreadIds().x;
+  Value zero = index(0), one = index(1), tile = index(mostTile);
+  Value total = add(countA, countB), place = mul(number, tile);
+  Type type = b.getIndexType();
+  // Elements between two cuts, at first: the fewest that reach the end.
+  auto coarsest = scf::WhileOp::create(
+      b, loc, type, tile,
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::ConditionOp::create(b, loc, less(mul(now[0], kWarp), total), now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::YieldOp::create(b, loc, mul(now[0], kWarp));
+      });
+  auto loop = scf::WhileOp::create(
+      b, loc, TypeRange{type, type, type, type, type},
+      ValueRange{coarsest.getResult(0), zero, zero, countA, countB},
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                                           now[0], tile);
+        scf::ConditionOp::create(b, loc, more, now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        Value step = now[0];
+        Part part{now[1], now[2], now[3], now[4]};
+        Value low = add(part.lowA, part.lowB),
+              high = add(part.highA, part.highB);
+        // The end of piece `piece`, of `step` elements from `low` on.
+        auto endOf = [&](Value piece) {
+          return least(add(low, mul(add(piece, one), step)), high);
+        };
+        when(less(thread, index(kWarp)), [&] {
+          store(cut(part, endOf(thread), from, startA, startB), cuts, thread);
+        });
+        barrier();
+        // The piece that the tile is in.
+        Value own = div(sub(place, low), step);
+        auto pieces =
+            scf::ForOp::create(b, loc, zero, add(own, one), one,
+                               ValueRange{part.lowA, low, part.lowA, low});
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(pieces.getBody());
+          Value piece = pieces.getInductionVar();
+          Value beginA = pieces.getRegionIterArgs()[2],
+                begin = pieces.getRegionIterArgs()[3];
+          Value end = endOf(piece);
+          Value endA = most(load(cuts, piece), beginA);
+          endA = least(endA, add(beginA, sub(end, begin)));
+          scf::YieldOp::create(b, loc, ValueRange{beginA, begin, endA, end});
+        }
+        barrier();
+        ValueRange found = pieces.getResults();
+        scf::YieldOp::create(b, loc,
+                             ValueRange{div(step, kWarp), found[0],
+                                        sub(found[1], found[0]), found[2],
+                                        sub(found[3], found[2])});
+      });
+  ValueRange found = loop.getResults();
+  return {found[1], found[2], found[3], found[4]};
+}
+
+/// What elements [number * each, + each) of a tile are made of: `slots` hold
+/// the `countA` elements of `a`, and then those of `b`.
+Part LineSorter::partOfThread(const Slots &slots, Value countA, Value countB,
+                              Value number, int64_t each) {
+  Value zero = index(0), place = mul(number, each);
+  Part part{zero, zero, countA, countB};
+  int64_t halvings = llvm::Log2_64(mostTile / each);
+  auto loop = scf::ForOp::create(b, loc, zero, index(halvings), index(1),
+                                 ValueRange{index(mostTile / 2), part.lowA,
+                                            part.lowB, part.highA, part.highB});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  ValueRange now = loop.getRegionIterArgs();
+  part = {now[1], now[2], now[3], now[4]};
+  Value middle = least(add(add(part.lowA, part.lowB), now[0]),
+                       add(part.highA, part.highB));
+  Value cutA = cut(part, middle, slots, zero, countA);
+  Value cutB = sub(middle, cutA);
+  Value isLow = less(place, middle);
+  scf::YieldOp::create(b, loc,
+                       ValueRange{div(now[0], 2),
+                                  choose(isLow, part.lowA, cutA),
+                                  choose(isLow, part.lowB, cutB),
+                                  choose(isLow, cutA, part.highA),
+                                  choose(isLow, cutB, part.highB)});
+  ValueRange found = loop.getResults();
+  return {found[1], found[2], found[3], found[4]};
+}
+
+/// Merges `part` of `slots`, as they are for partOfThread, to slots of `to`
+/// from `start` on, one element after the other.
+void LineSorter::merge(const Part &part, const Slots &slots, Value countA,
+                       Value count, const Slots &to, Value start) {
+  Value last = sub(count, index(1));
+  auto loop = scf::ForOp::create(b, loc, add(part.lowA, part.lowB),
+                                 add(part.highA, part.highB), index(1),
+                                 ValueRange{part.lowA, part.lowB});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value place = loop.getInductionVar();
+  Value atA = loop.getRegionIterArgs()[0], atB = loop.getRegionIterArgs()[1];
+  // Where a run has none left, another element, which does not count.
+  Value slotA = least(atA, last), slotB = least(add(countA, atB), last);
+  Value later = before(loadKeys(slots, slotB), loadKeys(slots, slotA));
+  Value hasA = less(atA, part.highA), hasB = less(atB, part.highB);
+  Value takesB = choose(both(hasA, hasB), later, hasB);
+  move(slots, choose(takesB, slotB, slotA), to, add(start, place));
+  Value one = index(1), zero = index(0);
+  scf::YieldOp::create(b, loc,
+                       ValueRange{add(atA, choose(takesB, zero, one)),
+                                  add(atB, choose(takesB, one, zero))});
+}
+
 /// A kernel that merges neighbouring runs of `width`, a multiple of a tile.
 void LineSorter::mergeRound(const Slots &from, const Slots &to, Value perLine,
                             Value width) {
   int64_t tile = mostTile, threads = std::clamp<int64_t>(tile, kWarp, kBlock);
+  int64_t each = std::max<int64_t>(tile / threads, 1);
   Value tiles = ceilDiv(perLine, tile);
   OpBuilder::InsertionGuard guard(b);
   gpu::LaunchOp launch = beginLaunch(b, loc, mul(lines, tiles), threads);
   Slots slots = shared(launch, tile);
-  Value ends = share(launch, 2, b.getIndexType());
   Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
   Value line = mul(div(block, tiles), perLine);
   Value first = mul(rem(block, tiles), tile), twice = add(width, width);
@@ -414,57 +567,21 @@ void LineSorter::mergeRound(const Slots &from, const Slots &to, Value perLine,
   Value begin = mul(div(first, twice), twice);
   Value middle = least(add(begin, width), perLine),
         end = least(add(begin, twice), perLine);
-  Value countA = sub(middle, begin), countB = sub(end, middle);
-  Value low = sub(first, begin);
-  Value high = least(add(low, index(tile)), add(countA, countB));
   Value startA = add(line, begin), startB = add(line, middle);
-  when(less(thread, index(2)), [&] {
-    Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                        thread, index(0));
-    Value diagonal = choose(isLow, low, high);
-    Value ofA =
-        search(most(sub(diagonal, countB), index(0)), least(diagonal, countA),
-               [&](Value at) {
-                 Value across = sub(sub(diagonal, at), index(1));
-                 Value later = before(loadKeys(from, add(startB, across)),
-                                      loadKeys(from, add(startA, at)));
-                 Value yes =
-                     arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-                 return arith::XOrIOp::create(b, loc, later, yes).getResult();
-               });
-    store(ofA, ends, thread);
-  });
-  barrier();
-  // An order that contradicts itself must not lead outside.
-  Value count = sub(high, low), lowA = load(ends, index(0));
-  Value ownA = least(most(sub(load(ends, index(1)), lowA), index(0)), count);
-  Value lowB = sub(low, lowA), lastB = most(sub(countB, index(1)), index(0));
+  Part part = partOfBlock(launch, from, startA, startB, sub(middle, begin),
+                          sub(end, middle), div(sub(first, begin), tile));
+  Value countA = sub(part.highA, part.lowA),
+        countB = sub(part.highB, part.lowB);
+  Value count = add(countA, countB);
   forEach(thread, count, index(threads), [&](Value slot) {
-    Value inB = least(sub(add(lowB, slot), ownA), lastB);
-    Value at = choose(less(slot, ownA), add(startA, add(lowA, slot)),
-                      add(startB, inB));
+    Value at = choose(less(slot, countA), add(add(startA, part.lowA), slot),
+                      add(add(startB, part.lowB), sub(slot, countA)));
     move(from, at, slots, slot);
   });
   barrier();
-  forEach(thread, count, index(threads), [&](Value slot) {
-    SmallVector<Value> own = loadKeys(slots, slot);
-    Value isA = less(slot, ownA);
-    // Of equals those of `a` come first.
-    Value other = choose(isA, ownA, index(0));
-    Value found =
-        search(other, choose(isA, count, ownA), [&](Value at) -> Value {
-          SmallVector<Value> met = loadKeys(slots, at), left, right;
-          for (auto [mine, theirs] : llvm::zip_equal(own, met)) {
-            left.push_back(choose(isA, theirs, mine));
-            right.push_back(choose(isA, mine, theirs));
-          }
-          Value goes = before(left, right);
-          Value stays = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                              goes, isA);
-          return stays;
-        });
-    Value place = sub(add(slot, found), ownA);
-    move(slots, slot, to, add(startA, add(low, place)));
+  when(less(mul(thread, each), count), [&] {
+    Part own = partOfThread(slots, countA, countB, thread, each);
+    merge(own, slots, countA, count, to, add(line, first));
   });
 }
 
