@@ -1,39 +1,26 @@
 //===- FakeCudnn.cpp - A stand-in for cuDNN -----------------------------===//
 
-#include "FakeLibraries.h"
+#include "FakeCudnn.h"
 #include <algorithm>
-#include <map>
-#include <vector>
 
 using namespace fake;
 
+std::optional<Number> fake::dnnNumber(int type) {
+  switch (type) {
+  case dnn::Half:
+    return Number::F16;
+  case dnn::BFloat16:
+    return Number::BF16;
+  case dnn::Float:
+    return Number::F32;
+  case dnn::Double:
+    return Number::F64;
+  default:
+    return std::nullopt;
+  }
+}
+
 namespace {
-struct Attribute {
-  int type = 0;
-  int64_t count = 0;
-  std::vector<char> bytes;
-
-  template <typename T> T get(int64_t i = 0) const {
-    T value{};
-    if ((i + 1) * sizeof(T) <= bytes.size())
-      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    return value;
-  }
-};
-
-struct Descriptor {
-  int kind = 0;
-  bool isFinal = false;
-  std::map<int, Attribute> attributes;
-  int engine = -1; ///< of configurations and engines
-
-  bool has(int name) const { return attributes.count(name) != 0; }
-  const Attribute &at(int name) const { return attributes.at(name); }
-  Descriptor *other(int name) const {
-    return static_cast<Descriptor *>(at(name).get<void *>());
-  }
-};
-
 struct DnnHandle {
   bool hasStream = false;
 };
@@ -51,6 +38,8 @@ int64_t sizeOfType(int type) {
   case dnn::TypeConvolutionMode:
   case dnn::TypeHeuristicsMode:
   case dnn::TypeNote:
+  case dnn::TypePointwiseMode:
+  case dnn::TypeReduction:
     return 4;
   case dnn::TypeBoolean:
     return 1;
@@ -74,6 +63,21 @@ std::vector<int> neededBy(int kind) {
     return {700, 701, 702, 703, 704, 705};
   case dnn::OperationFilter:
     return {712, 713, 714, 715, 716, 717};
+  case dnn::Pointwise:
+    return {dnn::PointwiseMode, dnn::PointwiseCompute};
+  case dnn::Matmul:
+    return {dnn::MatmulCompute};
+  case dnn::Reduction:
+    return {dnn::ReductionOperator, dnn::ReductionCompute};
+  case dnn::OperationPointwise:
+    return {dnn::OperationPointwiseKind, dnn::OperationPointwiseX,
+            dnn::OperationPointwiseY};
+  case dnn::OperationMatmul:
+    return {dnn::OperationMatmulKind, dnn::OperationMatmulA,
+            dnn::OperationMatmulB, dnn::OperationMatmulC};
+  case dnn::OperationReduction:
+    return {dnn::OperationReductionKind, dnn::OperationReductionX,
+            dnn::OperationReductionY};
   case dnn::Graph:
     return {dnn::GraphHandle, dnn::GraphOperations};
   case dnn::Heuristics:
@@ -84,21 +88,6 @@ std::vector<int> neededBy(int kind) {
     return {dnn::PackIds, dnn::PackPointers, dnn::PackWorkspace};
   default:
     return {};
-  }
-}
-
-std::optional<Number> dnnNumber(int type) {
-  switch (type) {
-  case dnn::Half:
-    return Number::F16;
-  case dnn::BFloat16:
-    return Number::BF16;
-  case dnn::Float:
-    return Number::F32;
-  case dnn::Double:
-    return Number::F64;
-  default:
-    return std::nullopt;
   }
 }
 
@@ -216,8 +205,9 @@ FAKE_EXPORT Status cudnnBackendFinalize(void *object) {
                         " lacks attribute " + std::to_string(name));
   if (descriptor->kind == dnn::Tensor) {
     int64_t alignment = descriptor->at(dnn::TensorAlignment).get<int64_t>();
+    int type = descriptor->at(dnn::TensorDataType).get<int>();
     if (alignment < 1 ||
-        !dnnNumber(descriptor->at(dnn::TensorDataType).get<int>()))
+        (!dnnNumber(type) && type != dnn::Int32 && type != dnn::Boolean))
       return broken(badParameter,
                     "a tensor without alignment, or of another type");
     const Attribute &strides = descriptor->at(dnn::TensorStrides);
@@ -234,6 +224,10 @@ FAKE_EXPORT Status cudnnBackendFinalize(void *object) {
       return broken(badParameter, "a convolution whose " + problem);
   if (descriptor->kind == dnn::Graph && isSet("FAKE_LIBRARY_REFUSE"))
     return unsupported;
+  if (descriptor->kind == dnn::Graph &&
+      isOperation(descriptor->other(dnn::GraphOperations)->kind))
+    if (std::string problem = problemOf(*descriptor); !problem.empty())
+      return broken(badParameter, "a graph whose " + problem);
   if (descriptor->kind == dnn::Plan)
     descriptor->engine = descriptor->other(dnn::PlanConfig)->engine;
   descriptor->isFinal = true;
@@ -326,7 +320,6 @@ FAKE_EXPORT Status cudnnBackendExecute(void *handle, void *planObject,
   Descriptor *graph = config->other(dnn::HeuristicsGraph);
   if (!live.has(graph) || !live.has(graph->other(dnn::GraphOperations)))
     return broken(badParameter, "the plan's graph is destroyed");
-  ConvolutionOp op(*graph->other(dnn::GraphOperations));
   auto addressOf = [&](const Descriptor &tensor) -> char * {
     int64_t id = tensor.at(dnn::TensorId).get<int64_t>();
     for (int64_t i = 0; i < pack.at(dnn::PackIds).count; ++i)
@@ -338,6 +331,16 @@ FAKE_EXPORT Status cudnnBackendExecute(void *handle, void *planObject,
       }
     return nullptr;
   };
+  const Descriptor &first = *graph->other(dnn::GraphOperations);
+  if (isOperation(first.kind)) {
+    std::string done = runOperations(*graph, addressOf);
+    if (done.empty())
+      return broken(badParameter, "a tensor has no address, or one that is not "
+                                  "aligned as was promised");
+    logCall(done);
+    return 0;
+  }
+  ConvolutionOp op(first);
   char *x = addressOf(*op.x), *w = addressOf(*op.w), *y = addressOf(*op.y);
   if (!x || !w || !y)
     return broken(

@@ -14,14 +14,14 @@ enum shardrt_library_call_word {
   SHARDRT_CALL_DONE = 0,
   SHARDRT_CALL_KIND = 1,     /**< shardrt_library_call_kind */
   SHARDRT_CALL_EPILOGUE = 2, /**< shardrt_library_call_epilogue, or'ed */
-  SHARDRT_CALL_OPERANDS = 3, /**< how many, the result among them, last */
+  SHARDRT_CALL_OPERANDS = 3, /**< how many, results among them, last */
   SHARDRT_CALL_NUMBERS = 4,  /**< 12, by kind */
   /** Then for each operand its address, code of element type, number of dims,
    * 6 sizes and 6 strides in elements, and a word that is not used. */
   SHARDRT_CALL_HEAD = 16,
   SHARDRT_CALL_PER_OPERAND = 16,
   SHARDRT_CALL_DIMS = 6,
-  SHARDRT_CALL_MOST_OPERANDS = 4
+  SHARDRT_CALL_MOST_OPERANDS = 6
 };
 
 enum shardrt_library_call_kind {
@@ -37,7 +37,16 @@ enum shardrt_library_call_kind {
   SHARDRT_CALL_CONVOLUTION = 2,
   /** A dense tensor (batch, lines...) to its transform, unscaled. Numbers:
    * shardrt_library_call_transform, dims that are transformed (1 to 3). */
-  SHARDRT_CALL_TRANSFORM = 3
+  SHARDRT_CALL_TRANSFORM = 3,
+  /** A block of queries (b, h, rows, d), keys (b, k, columns, d) and values
+   * (b, k, columns, e), where h is a multiple of k, to out (b, h, rows, e), and
+   * f32 most and sum (b, h, rows): with score = scale * query . key, most is the
+   * largest score of a row, sum that of exp(score - most), out that of
+   * exp(score - most) / sum * value. Head i of the queries meets head
+   * i / (h / k) of the keys. Numbers: the bits of the scale, an f64;
+   * shardrt_library_call_mask; the row's last column less the row: a row
+   * without columns is not taken. */
+  SHARDRT_CALL_ATTENTION = 4
 };
 
 enum shardrt_library_call_epilogue {
@@ -51,6 +60,11 @@ enum shardrt_library_call_epilogue {
 enum shardrt_library_call_convolution {
   SHARDRT_CALL_FORWARD = 0, /**< y of x and w */
   SHARDRT_CALL_FILTER = 1   /**< w of x and y */
+};
+
+enum shardrt_library_call_mask {
+  SHARDRT_CALL_FULL = 0,  /**< all columns count */
+  SHARDRT_CALL_CAUSAL = 1 /**< those up to row + the number behind this */
 };
 
 enum shardrt_library_call_transform {

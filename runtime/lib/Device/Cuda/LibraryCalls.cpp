@@ -48,7 +48,7 @@ static bool read(const int64_t *words, Call &call) {
   call.kind = words[SHARDRT_CALL_KIND];
   call.epilogue = words[SHARDRT_CALL_EPILOGUE];
   call.numOperands = words[SHARDRT_CALL_OPERANDS];
-  if (call.kind < SHARDRT_CALL_PRODUCT || call.kind > SHARDRT_CALL_TRANSFORM ||
+  if (call.kind < SHARDRT_CALL_PRODUCT || call.kind > SHARDRT_CALL_ATTENTION ||
       call.numOperands < 2 || call.numOperands > SHARDRT_CALL_MOST_OPERANDS)
     return false;
   std::copy_n(words + SHARDRT_CALL_NUMBERS, call.numbers.size(),
@@ -77,10 +77,11 @@ static bool read(const int64_t *words, Call &call) {
 /// `product of 1x64x32 f32 and 1x32x48 f32`.
 static std::string describe(const Call &call) {
   const char *const names[] = {"", "product", "convolution",
-                               "fourier transform"};
+                               "fourier transform", "attention"};
   std::string text = names[call.kind];
   text += " of ";
-  for (int64_t i = 0; i + 1 < call.numOperands; ++i) {
+  int64_t results = call.kind == SHARDRT_CALL_ATTENTION ? 3 : 1;
+  for (int64_t i = 0; i + results < call.numOperands; ++i) {
     const Operand &operand = call.operands[i];
     if (i > 0)
       text += " and ";
@@ -94,7 +95,7 @@ static std::string describe(const Call &call) {
 void LibraryCalls::note(const Call &call, const char *location, bool done) {
   if (!location || !places.insert(location).second)
     return;
-  const char *const names[] = {"", "cuBLASLt", "cuDNN", "cuFFT"};
+  const char *const names[] = {"", "cuBLASLt", "cuDNN", "cuFFT", "cuDNN"};
   lines += std::string(done ? names[call.kind] : "generated") + ": " +
            describe(call) +
            (*location ? " (" + std::string(location) + ")" : "") + "\n";
@@ -112,6 +113,9 @@ LibraryCalls::Use &LibraryCalls::use(int64_t kind) {
   } else if (kind == SHARDRT_CALL_CONVOLUTION) {
     if (const Cudnn *library = openCudnn(emulated, use.absent))
       use.provider = makeConvolutions(*library, device, workspace);
+  } else if (kind == SHARDRT_CALL_ATTENTION) {
+    if (const Cudnn *library = openCudnn(emulated, use.absent))
+      use.provider = makeAttention(*library, device, workspace);
   } else if (const Cufft *library = openCufft(emulated, use.absent)) {
     use.provider = makeTransforms(*library, device, workspace);
   }

@@ -81,6 +81,7 @@ public:
 std::unique_ptr<Provider> makeProducts(const CublasLt &, Device &, Workspace &);
 std::unique_ptr<Provider> makeConvolutions(const Cudnn &, Device &,
                                            Workspace &);
+std::unique_ptr<Provider> makeAttention(const Cudnn &, Device &, Workspace &);
 std::unique_ptr<Provider> makeTransforms(const Cufft &, Device &, Workspace &);
 
 /// What a rank's program asks of libraries.
@@ -108,7 +109,7 @@ private:
   Workspace workspace;
   std::set<const char *> places;
   std::string lines;
-  std::array<Use, 3> uses; ///< by kind; they go before the workspace
+  std::array<Use, 4> uses; ///< by kind; they go before the workspace
 };
 
 } // namespace shardrt::libraries
