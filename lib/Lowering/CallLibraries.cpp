@@ -65,6 +65,8 @@ static LogicalResult lowerLibraryCall(LibraryCallOp op, Value context, EntryPoin
                            word(operands.size())};
   for (int64_t number : op.getNumbers())
     words.push_back(word(number));
+  for (Value number : op.getAt())
+    words.push_back(arith::IndexCastOp::create(builder, loc, i64, number));
   words.resize(SHARDRT_CALL_HEAD, word(0));
   for (auto [number, operand] : llvm::enumerate(operands))
     if (failed(appendOperand(builder, op, operand, op.getGroups(number), words)))

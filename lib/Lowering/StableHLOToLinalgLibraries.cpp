@@ -65,7 +65,7 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op, const OpLowering 
   sizes.back() = l.b.getIndexAttr(to.getDimSize(rank - 1));
   Value init = l.empty(sizes, to.getElementType());
   auto call = spmd::LibraryCallOp::create(l.b, init.getType(), l.b.getI1Type(), l.b.getStringAttr("transform"),
-                                          ValueRange(input), init, l.b.getArrayAttr({groups(from), groups(to)}),
+                                          ValueRange(input), init, ValueRange(), l.b.getArrayAttr({groups(from), groups(to)}),
                                           l.b.getDenseI64ArrayAttr({code, count}), ArrayAttr(),
                                           required ? l.b.getUnitAttr() : UnitAttr());
   double factor = 1;

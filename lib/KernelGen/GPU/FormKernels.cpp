@@ -346,7 +346,7 @@ static void planProducts(Block &block, Plan &plan) {
     if (!generic || plan.products.contains(generic) || !isParallel(generic))
       continue;
     std::optional<Product> product = matchProduct(generic, plan.ways.tf32);
-    if (!product || !hasKernel(*product))
+    if (!product || !hasKernel(*product) || mayStartFromNegativeZero(generic))
       continue;
     product->fusion = fuseAround(generic, plan.taken);
     plan.products.try_emplace(generic, std::move(*product));
@@ -449,16 +449,6 @@ struct FormGpuKernelsPass final
     : shardc::impl::FormGpuKernelsPassBase<FormGpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<spmd::PairStepOp> steps;
-    getOperation().walk([&](spmd::PairStepOp op) { steps.push_back(op); });
-    for (spmd::PairStepOp step : steps)
-      if (failed(launchPairStep(step, warpgroups)))
-        return signalPassFailure();
-    SmallVector<spmd::LinesOp> lines;
-    getOperation().walk([&](spmd::LinesOp op) { lines.push_back(op); });
-    for (spmd::LinesOp op : lines)
-      if (failed(launchLines(op)))
-        return signalPassFailure();
     std::optional<LibraryUse> use =
         llvm::StringSwitch<std::optional<LibraryUse>>(libraries)
             .Case("generated", LibraryUse::Generated)
@@ -471,6 +461,19 @@ struct FormGpuKernelsPass final
           << "\", expected \"generated\", \"auto\" or \"library\"";
       return signalPassFailure();
     }
+    SmallVector<spmd::PairStepOp> steps;
+    getOperation().walk([&](spmd::PairStepOp op) { steps.push_back(op); });
+    for (spmd::PairStepOp step : steps) {
+      if (*use != LibraryUse::Generated)
+        callLibrary(step, *use);
+      if (failed(launchPairStep(step, warpgroups)))
+        return signalPassFailure();
+    }
+    SmallVector<spmd::LinesOp> lines;
+    getOperation().walk([&](spmd::LinesOp op) { lines.push_back(op); });
+    for (spmd::LinesOp op : lines)
+      if (failed(launchLines(op)))
+        return signalPassFailure();
     for (Block &block : getOperation().getBody())
       formKernels(block, {warpgroups, tf32, *use});
   }

@@ -94,6 +94,37 @@ private:
 };
 } // namespace
 
+bool gpukernels::liesTogether(MemRefType type, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    int64_t outer = dims[i - 1], inner = dims[i];
+    bool known = ShapedType::isStatic(strides[outer]) &&
+                 ShapedType::isStatic(strides[inner]) &&
+                 !type.isDynamicDim(inner);
+    bool follows =
+        known ? strides[outer] == strides[inner] * type.getDimSize(inner)
+              : type.getLayout().isIdentity() && inner == outer + 1;
+    if (!follows)
+      return false;
+  }
+  return true;
+}
+
+ArrayAttr
+gpukernels::groupsAttr(OpBuilder &b,
+                       ArrayRef<SmallVector<SmallVector<int64_t>>> groups) {
+  auto ofOne = [&](const SmallVector<SmallVector<int64_t>> &dims) -> Attribute {
+    return b.getArrayAttr(llvm::map_to_vector(
+        dims, [&](const SmallVector<int64_t> &group) -> Attribute {
+          return b.getI64ArrayAttr(group);
+        }));
+  };
+  return b.getArrayAttr(llvm::map_to_vector(groups, ofOne));
+}
+
 static View viewOf(linalg::GenericOp op, OpOperand &operand) {
   return {operand.get(),
           cast<MemRefType>(operand.get().getType()),
@@ -145,21 +176,8 @@ Description::groupOf(const View &view, ArrayRef<unsigned> dims) const {
     if (group.back() < 0)
       return std::nullopt;
   }
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(view.type.getStridesAndOffset(strides, offset)))
+  if (!liesTogether(view.type, group))
     return std::nullopt;
-  for (size_t i = 1; i < group.size(); ++i) {
-    int64_t outer = group[i - 1], inner = group[i];
-    bool known = ShapedType::isStatic(strides[outer]) &&
-                 ShapedType::isStatic(strides[inner]) &&
-                 !view.type.isDynamicDim(inner);
-    bool follows =
-        known ? strides[outer] == strides[inner] * view.type.getDimSize(inner)
-              : view.type.getLayout().isIdentity() && inner == outer + 1;
-    if (!follows)
-      return std::nullopt;
-  }
   return group;
 }
 
@@ -446,7 +464,7 @@ bool Description::isWorthIt() const {
 
 std::optional<LibraryPlan> Description::emit(LibraryUse use) {
   const Fusion &fusion = product.fusion;
-  if (fusion.start && !matchPattern(fusion.start, m_AnyZeroFloat()))
+  if (fusion.start && !matchPattern(fusion.start, m_PosZeroFloat()))
     return std::nullopt;
   if (!product.left.isPlain() || !product.right.isPlain() ||
       left.type.getElementType() != right.type.getElementType())
@@ -463,13 +481,6 @@ std::optional<LibraryPlan> Description::emit(LibraryUse use) {
   if (use == LibraryUse::Auto && !isWorthIt())
     return std::nullopt;
   OpBuilder b(op);
-  auto dims =
-      llvm::map_to_vector(groups, [&](const Groups &ofOne) -> Attribute {
-        return b.getArrayAttr(llvm::map_to_vector(
-            ofOne, [&](const SmallVector<int64_t> &group) -> Attribute {
-              return b.getI64ArrayAttr(group);
-            }));
-      });
   SmallVector<Value> inputs;
   for (const View &view : ArrayRef(operands).drop_back())
     inputs.push_back(view.memref);
@@ -479,8 +490,9 @@ std::optional<LibraryPlan> Description::emit(LibraryUse use) {
   plan.takesBehind = epilogue.taken;
   plan.call = spmd::LibraryCallOp::create(
       b, op.getLoc(), Type(), b.getI1Type(), b.getStringAttr(kind), inputs,
-      result.memref, b.getArrayAttr(dims), b.getDenseI64ArrayAttr(numbers),
-      named, use == LibraryUse::Library ? b.getUnitAttr() : UnitAttr());
+      result.memref, ValueRange(), groupsAttr(b, groups),
+      b.getDenseI64ArrayAttr(numbers), named,
+      use == LibraryUse::Library ? b.getUnitAttr() : UnitAttr());
   remark::passed(op.getLoc(),
                  remark::RemarkOpts::name("LibraryCall").category("kernels"))
       << remark::metric("Kind", kind)

@@ -26,6 +26,19 @@ struct LibraryPlan {
 std::optional<LibraryPlan> callLibrary(linalg::GenericOp op,
                                        const Product &product, LibraryUse use);
 
+/// Lets a library do a step of attention, whose results are then taken into the
+/// state, and moves the step into the other branch; false where no library can,
+/// or `use` says that it is not worth it.
+bool callLibrary(spmd::PairStepOp op, LibraryUse use);
+
+/// Whether dims of `type` lie one behind the other, the last one innermost, as
+/// far as that is known.
+bool liesTogether(MemRefType type, ArrayRef<int64_t> dims);
+/// `dims` of a library's call: for each operand and each dim of the kind, the
+/// operand's own.
+ArrayAttr groupsAttr(OpBuilder &b,
+                     ArrayRef<SmallVector<SmallVector<int64_t>>> groups);
+
 } // namespace shardc::gpukernels
 
 #endif // SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H

@@ -11,7 +11,10 @@ namespace {
 struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
                               LibraryCallModel, spmd::LibraryCallOp> {
   static bool isInit(Operation *op, OpOperand &operand) {
-    return operand.getOperandNumber() == op->getNumOperands() - 1;
+    // Numbers that are known when it runs stand behind.
+    unsigned first = cast<spmd::LibraryCallOp>(op).getInputs().size();
+    return operand.getOperandNumber() >= first &&
+           isa<ShapedType>(operand.get().getType());
   }
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const bufferization::AnalysisState &) const {
@@ -43,14 +46,16 @@ struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
       operands.push_back(operand);
     }
     auto call = cast<spmd::LibraryCallOp>(op);
+    size_t numInputs = call.getInputs().size();
     auto onBuffers = spmd::LibraryCallOp::create(
         rewriter, op->getLoc(), Type(), rewriter.getI1Type(),
-        call.getKindAttr(), ValueRange(operands).drop_back(), operands.back(),
-        call.getDimsAttr(), call.getNumbersAttr(), call.getEpilogueAttr(),
-        call.getRequiredAttr());
+        call.getKindAttr(), ValueRange(operands).take_front(numInputs),
+        ValueRange(operands).slice(numInputs, call.getInits().size()),
+        call.getAt(), call.getDimsAttr(), call.getNumbersAttr(),
+        call.getEpilogueAttr(), call.getRequiredAttr());
     SmallVector<Value> results;
     if (call.getResult())
-      results.push_back(operands.back());
+      results.push_back(operands[numInputs]);
     results.push_back(onBuffers.getDone());
     bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
     return success();

@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics
 
 func.func @kind(%a: memref<4x4xf32>) -> i1 {
-  // expected-error @+1 {{is of kind "sort", expected "product", "convolution" or "transform"}}
+  // expected-error @+1 {{is of kind "sort", expected "product", "convolution", "transform" or "attention"}}
   %0 = spmd.library_call "sort" ins(%a : memref<4x4xf32>) outs(%a : memref<4x4xf32>) dims [[[0], [1]], [[0], [1]]] numbers []
   return %0 : i1
 }
@@ -75,5 +75,13 @@ func.func @twice(%a: memref<4x4xf32>) -> i1 {
 func.func @left_out(%a: memref<4x4xf32>) -> i1 {
   // expected-error @+1 {{leaves out dim 1 of operand 0, of 4 elements}}
   %0 = spmd.library_call "transform" ins(%a : memref<4x4xf32>) outs(%a : memref<4x4xf32>) dims [[[0], []], [[0], [1]]] numbers [0, 1]
+  return %0 : i1
+}
+
+// -----
+
+func.func @inits(%a: memref<4x4xf16>) -> i1 {
+  // expected-error @+1 {{has 1 inits, expected 3}}
+  %0 = spmd.library_call "attention" ins(%a, %a, %a : memref<4x4xf16>, memref<4x4xf16>, memref<4x4xf16>) outs(%a : memref<4x4xf16>) dims [[[], [], [0], [1]], [[], [], [0], [1]], [[], [], [0], [1]], [[], [], [0], [1]]] numbers [0, 0, 0]
   return %0 : i1
 }

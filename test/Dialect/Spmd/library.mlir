@@ -18,3 +18,14 @@ func.func @on_tensors(%a: tensor<?x12xcomplex<f32>>, %e: tensor<?x12xcomplex<f32
       dims [[[0], [1]], [[0], [1]]] numbers [0, 1] : tensor<?x12xcomplex<f32>>
   return %r, %done : tensor<?x12xcomplex<f32>>, i1
 }
+
+// Where the mask lies is known when it runs.
+// CHECK-LABEL: func.func @attention
+// CHECK-SAME: %[[AT:[a-z0-9]*]]: index) -> i1
+// CHECK: spmd.library_call "attention" {{.*}} numbers [4602678819172646912, 1] at(%[[AT]])
+func.func @attention(%q: memref<2x64x32xf16>, %k: memref<2x48x32xf16>, %o: memref<2x64x32xf16>, %m: memref<2x64xf32>, %l: memref<2x64xf32>, %at: index) -> i1 {
+  %done = spmd.library_call "attention" ins(%q, %k, %k : memref<2x64x32xf16>, memref<2x48x32xf16>, memref<2x48x32xf16>)
+      outs(%o, %m, %l : memref<2x64x32xf16>, memref<2x64xf32>, memref<2x64xf32>)
+      dims [[[], [0], [1], [2]], [[], [0], [1], [2]], [[], [0], [1], [2]], [[], [0], [1], [2]], [[], [0], [1]], [[], [0], [1]]] numbers [4602678819172646912, 1] at(%at)
+  return %done : i1
+}

@@ -6,11 +6,11 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 /// Most dims and operands that the runtime takes (shardrt/LibraryCall.h).
-static constexpr size_t kMostDims = 6, kMostOperands = 4, kMostNumbers = 12;
+static constexpr size_t kMostDims = 6, kMostOperands = 6, kMostNumbers = 12;
 
 SmallVector<Value> LibraryCallOp::getShapedOperands() {
   SmallVector<Value> operands(getInputs());
-  operands.push_back(getInit());
+  llvm::append_range(operands, getInits());
   return operands;
 }
 
@@ -25,7 +25,7 @@ SmallVector<SmallVector<int64_t>> LibraryCallOp::getGroups(unsigned number) {
 }
 
 int64_t LibraryCallOp::getKindCode() {
-  constexpr StringLiteral kinds[] = {"product", "convolution", "transform"};
+  constexpr StringLiteral kinds[] = {"product", "convolution", "transform", "attention"};
   auto found = llvm::find(kinds, getKind());
   return found == std::end(kinds) ? 0 : found - std::begin(kinds) + 1;
 }
@@ -47,7 +47,7 @@ void LibraryCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
   for (OpOperand &operand : getOperation()->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
-    bool isInit = operand.get() == getInit() && operand.getOperandNumber() == getInputs().size();
+    bool isInit = operand.getOperandNumber() >= getInputs().size();
     if (!isInit || (getKind() == "product" && !getNumbers().empty() && getNumbers()[0] != 0))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
     if (isInit)
@@ -57,20 +57,26 @@ void LibraryCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
 
 LogicalResult LibraryCallOp::verify() {
   if (getKindCode() == 0)
-    return emitOpError() << "is of kind \"" << getKind() << "\", expected \"product\", \"convolution\" or \"transform\"";
+    return emitOpError() << "is of kind \"" << getKind() << "\", expected \"product\", \"convolution\", \"transform\" or \"attention\"";
   if (getEpilogueCode() < 0)
     return emitOpError() << "has epilogue " << *getEpilogue() << ", expected \"bias\", \"relu\" and \"gelu\"";
   if (getEpilogueCode() != 0 && getKind() != "product")
     return emitOpError() << "has an epilogue, which only products have";
   SmallVector<Value> operands = getShapedOperands();
-  size_t numInputs = getKind() == "transform" ? 1 : getEpilogueCode() & 1 ? 3 : 2;
+  bool isAttention = getKind() == "attention";
+  size_t numInputs = getKind() == "transform" ? 1 : getEpilogueCode() & 1 || isAttention ? 3 : 2;
   if (getInputs().size() != numInputs || operands.size() > kMostOperands)
     return emitOpError() << "has " << getInputs().size() << " inputs, expected " << numInputs;
-  if (getNumbers().size() > kMostNumbers)
-    return emitOpError() << "has " << getNumbers().size() << " numbers, at most " << kMostNumbers << " are known";
-  if (bool(getResult()) != isa<TensorType>(getInit().getType()) ||
-      (getResult() && getResult().getType() != getInit().getType()))
-    return emitOpError() << "has init of type " << getInit().getType() << ", expected a result of that type if it is a tensor";
+  size_t numInits = isAttention ? 3 : 1;
+  if (getInits().size() != numInits)
+    return emitOpError() << "has " << getInits().size() << " inits, expected " << numInits;
+  size_t numNumbers = getNumbers().size() + getAt().size();
+  if (numNumbers > kMostNumbers)
+    return emitOpError() << "has " << numNumbers << " numbers, at most " << kMostNumbers << " are known";
+  Type init = getInits().front().getType();
+  bool onTensors = llvm::any_of(getInits().getTypes(), llvm::IsaPred<TensorType>);
+  if (bool(getResult()) != onTensors || (getResult() && (numInits != 1 || getResult().getType() != init)))
+    return emitOpError() << "has init of type " << init << ", expected a result of that type if it is a tensor";
   if (getDims().size() != operands.size())
     return emitOpError() << "has dims of " << getDims().size() << " operands, expected " << operands.size();
   for (auto [number, operand] : llvm::enumerate(operands)) {

@@ -4,13 +4,13 @@
 
 include "shardc/Dialect/Spmd/IR/SpmdOps.td"
 
-def Spmd_LibraryCallOp : Spmd_Op<"library_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Ask the library of the device's vendor to do a plain big operator.";
   let description = [{
-    After Lowering: of `inputs` into `init`, which is overwritten (`product` may add to it, where the first of `numbers` is 1). `done` is
-    false, and `init` undefined, where the library is not there or does not take such operands: the program then does it
-    itself. With `required` it is an error that the library is not there. `kind` is `product`, `convolution` or
-    `transform`; shardrt/LibraryCall.h says which dims operands have and what `numbers` are. `dims` lists, for each operand and each of these
+    After Lowering: of `inputs` into `inits`, which are overwritten (`product` may add to it, where the first of `numbers` is 1). `done` is
+    false, and `inits` undefined, where the library is not there or does not take such operands: the program then does it
+    itself. With `required` it is an error that the library is not there. `kind` is `product`, `convolution`,
+    `transform` or `attention`; shardrt/LibraryCall.h says which dims operands have and what `numbers` are; `at` are more of these, known when it runs. `dims` lists, for each operand and each of these
     dims, the operand's own, outermost first, which lie one behind the other in memory; none: one element.
     `epilogue` is done to a product before it is stored: `bias` (the input behind the factors), `relu`, `gelu`.
     ```mlir
@@ -18,16 +18,17 @@ def Spmd_LibraryCallOp : Spmd_Op<"library_call", [DeclareOpInterfaceMethods<Memo
     %done = spmd.library_call "product" ins(%a, %b, %v : memref<64x32xbf16>, memref<48x32xbf16>, memref<48xf32>)
         outs(%c : memref<64x48xf32>) dims [[[], [0], [1]], [[], [1], [0]], [[0]], [[], [0], [1]]] numbers [0, 2] epilogue ["bias"]
     ```
+    A result on tensors stands for the one init.
   }];
-  let arguments = (ins StrAttr:$kind, Variadic<AnyShaped>:$inputs, AnyShaped:$init, ArrayAttr:$dims,
+  let arguments = (ins StrAttr:$kind, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits, Variadic<Index>:$at, ArrayAttr:$dims,
                        DenseI64ArrayAttr:$numbers, OptionalAttr<StrArrayAttr>:$epilogue, UnitAttr:$required);
   let results = (outs Optional<AnyRankedTensor>:$result, I1:$done);
   let assemblyFormat = [{
-    $kind `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $init `:` type($init) `)` `dims` $dims
-    `numbers` $numbers (`epilogue` $epilogue^)? (`required` $required^)? attr-dict (`:` type($result)^)?
+    $kind `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` `dims` $dims
+    `numbers` $numbers (`at` `(` $at^ `)`)? (`epilogue` $epilogue^)? (`required` $required^)? attr-dict (`:` type($result)^)?
   }];
   let extraClassDeclaration = [{
-    /// Inputs, then init.
+    /// Inputs, then inits.
     ::llvm::SmallVector<::mlir::Value> getShapedOperands();
     /// Per dim of the kind, those of operand `number`.
     ::llvm::SmallVector<::llvm::SmallVector<int64_t>> getGroups(unsigned number);
