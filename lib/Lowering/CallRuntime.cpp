@@ -106,6 +106,13 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   return success();
 }
 
+static void lowerReleaseSite(ReleaseSiteOp op, Value context, EntryPoints &entries) {
+  OpBuilder builder(op);
+  Value site = arith::ConstantIntOp::create(builder, op.getLoc(), op.getSite(), 64);
+  entries.call(builder, op.getLoc(), "shardrt_exchange_release", {context, site});
+  op.erase();
+}
+
 /// Writes down what shardrt_call_host reads: who calls what, and the buffers.
 static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entries) {
   OpBuilder builder(op);
@@ -299,7 +306,9 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
         return lowerRunSite(site, contextValue, entries, table);
       if (auto start = dyn_cast<StartSiteOp>(op))
         return lowerStartSite(start, contextValue, entries, table);
-      if (auto call = dyn_cast<RunHostOp>(op))
+      if (auto release = dyn_cast<ReleaseSiteOp>(op))
+        lowerReleaseSite(release, contextValue, entries);
+      else if (auto call = dyn_cast<RunHostOp>(op))
         return lowerRunHost(call, contextValue, entries);
       return success();
     });

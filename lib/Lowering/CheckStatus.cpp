@@ -22,7 +22,7 @@ static bool mayFail(LLVM::CallOp call) {
     return false;
   if (isa<LLVM::LLVMPointerType>(call.getResult().getType()))
     return callee->starts_with("shardrt_");
-  return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_all_reduce", "shardrt_reduce_scatter",
+  return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_exchange_release", "shardrt_all_reduce", "shardrt_reduce_scatter",
                              "shardrt_gather_rows", "shardrt_scatter_rows", "shardrt_launch", "shardrt_read", "shardrt_call_host", "shardrt_call_library"}, *callee);
 }
 

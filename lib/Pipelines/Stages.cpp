@@ -141,7 +141,10 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
   kernels.arch = options.arch;
   kernels.threads = options.threads;
   kernels.marks = options.trace;
-  kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
+  kernels.onBuffers = [](OpPassManager &buffers) {
+    buffers.addPass(createMarginsInPlacePass());
+    buffers.addPass(createReleaseLatePass());
+  };
   return kernels;
 }
 

@@ -92,6 +92,8 @@ static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
           bad += std::memcmp(expected, dst.data() + at * bytes, bytes) != 0;
         });
         wrong += bad;
+        if (int s = shardrt_exchange_release(ctx, 0))
+          return s;
         src.poison(3);
         return 0;
       },
@@ -109,22 +111,32 @@ static void runAndCompare(const std::vector<int64_t> &mesh, Site site,
 
 /// Runs `site` for `steps` steps on `mesh`; every rank compares what it needs
 /// with what global indices say; once more in place where every rank keeps what
-/// it owns; all that on the host and in every way of devices. `split`: start
-/// and wait, and a margin of work between the two.
+/// it owns; all that on the host and in every way of devices, and with sources
+/// that are released later. `split`: start and wait, and a margin of work
+/// between the two.
 static void checkExchange(const std::vector<int64_t> &mesh, Site site,
                           int64_t steps = 3, uint64_t seed = 0,
                           bool split = false) {
-  runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : otherWays())
-    runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
+  auto runEverywhere = [&](Site site) {
+    runAndCompare(mesh, site, steps, seed, split, Way::Host);
+    for (Way way : otherWays())
+      runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
+    // Devices wait for nobody.
+    site.releasedLater = true;
+    int64_t fewSteps = std::min<int64_t>(steps, 10);
+    if (!mpiJob())
+      for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Staged})
+        runAndCompare(mesh, site, fewSteps, seed, split, way);
+    else
+      runAndCompare(mesh, site, fewSteps, seed, split, Way::Mpi);
+  };
+  runEverywhere(site);
   for (const DimExchange &dim : site.exchange.dims)
     for (size_t i = 0; i < dim.owned.size(); ++i)
       if (!dim.needed[i].contains(dim.owned[i]))
         return;
   site.inPlace = true;
-  runAndCompare(mesh, site, steps, seed, split, Way::Host);
-  for (Way way : otherWays())
-    runAndCompare(mesh, site, std::min<int64_t>(steps, 50), seed, split, way);
+  runEverywhere(site);
 }
 
 TEST(Exchange, HaloOfRows) {
@@ -323,4 +335,75 @@ TEST(Exchange, SixteenRanksInterleaveManySites) {
     EXPECT_EQ(status, SHARDRT_OK) << world.error();
     EXPECT_EQ(wrong.load(), 0);
   }
+}
+
+/// Rank 0 is through with its exchange, and others after it, while rank 1 has
+/// read nothing yet: where ranks wait for their readers, that never ends.
+TEST(Exchange, SourcesMayBeReadLater) {
+  Intervals owned = cut({2, 2});
+  Site halo =
+      exchangeSite("halo_exchange", {4, 4}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  halo.releasedLater = true;
+  for (Way way : {Way::Host, Way::Shared, Way::Sockets}) {
+    std::vector<Site> sites(9, halo);
+    TestWorld world(makeTable({2}, sites), 0, 10'000, 0, false, way);
+    std::atomic<bool> isThrough{way != Way::Host};
+    std::atomic<int64_t> wrong{0};
+    int status = world.run([&](shardrt_context *ctx) -> int {
+      int64_t rank = shardrt_rank(ctx);
+      // More than may be left: the first are released on the way.
+      std::vector<std::vector<float>> src(9, std::vector<float>(8)),
+          dst(9, std::vector<float>(16));
+      std::vector<int64_t> tokens(9);
+      auto start = [&](int64_t i) {
+        std::fill(src[i].begin(), src[i].end(),
+                  static_cast<float>(10 * i + rank + 1));
+        tokens[i] = shardrt_exchange_start(ctx, i, src[i].data());
+      };
+      auto wait = [&](int64_t i) {
+        return shardrt_exchange_wait(ctx, tokens[i], dst[i].data(), nullptr);
+      };
+      for (int64_t i = 0; i < 6; ++i)
+        start(i);
+      while (rank == 1 && !isThrough)
+        std::this_thread::yield();
+      for (int64_t i = 0; i < 6; ++i)
+        if (int s = wait(i))
+          return s;
+      if (rank == 0)
+        isThrough = true;
+      for (int64_t i = 6; i < 9; ++i) {
+        start(i);
+        if (int s = wait(i))
+          return s;
+      }
+      for (int64_t i = 0; i < 9; ++i) {
+        if (int s = shardrt_exchange_release(ctx, 8 - i))
+          return s;
+        std::fill(src[8 - i].begin(), src[8 - i].end(), -1.0f);
+      }
+      for (int64_t i = 0; i < 9; ++i) {
+        float other = static_cast<float>(10 * i + (1 - rank) + 1);
+        wrong += dst[i][rank == 0 ? 12 : 0] != other;
+      }
+      return 0;
+    });
+    EXPECT_EQ(status, SHARDRT_OK) << world.error() << nameOf(way);
+    EXPECT_EQ(wrong.load(), 0) << nameOf(way);
+  }
+}
+
+TEST(Exchange, SourcesHaveToBeReleased) {
+  Intervals owned = cut({2, 2});
+  Site halo =
+      exchangeSite("halo_exchange", {4, 4}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  halo.releasedLater = true;
+  TestWorld world(makeTable({2}, {halo}), 0, 10'000);
+  int status = world.run([&](shardrt_context *ctx) -> int {
+    std::vector<float> src(8), dst(16);
+    return shardrt_exchange(ctx, 0, src.data(), dst.data(), nullptr);
+  });
+  EXPECT_EQ(status, 6);
+  EXPECT_NE(world.error().find("left its step before"), std::string::npos)
+      << world.error();
 }

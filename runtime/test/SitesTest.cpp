@@ -80,7 +80,7 @@ TEST(Sites, EveryTruncationIsRefused) {
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
   sites.words[1] = sitesVersion + 1;
-  EXPECT_EQ(decode(sites), "site table has format version 4, expected 3: "
+  EXPECT_EQ(decode(sites), "site table has format version 5, expected 4: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

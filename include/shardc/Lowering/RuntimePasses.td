@@ -46,6 +46,22 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
 }
 
+def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
+  let summary = "Wait for the readers of an exchange when its source changes.";
+  let description = [{
+    Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where work stands between it and what
+    writes to the source (or the end of the block), it returns when its own result is complete (`releasedLater` in the site table), and
+    `spmd.release_site` before that writer waits for the readers. No buffer lives longer than it did while others are made.
+    ```mlir
+    spmd.run_site 0 ins(%x : memref<8x4xf32>) outs(%h : memref<10x4xf32>)
+    linalg.generic ins(%h ...) outs(%y ...)
+    spmd.release_site 0 of %x : memref<8x4xf32>
+    linalg.generic ins(%y ...) outs(%x ...)
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
 def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
   let summary = "Turn sites and lookups on buffers into calls of the runtime.";
   let description = [{

@@ -70,7 +70,7 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 3;
+inline constexpr int64_t sitesVersion = 4;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
@@ -154,6 +154,8 @@ struct Site {
   /// box; what the rank owns lies in it already, and only the rest is filled.
   /// Every rank's needed box contains the one that it owns.
   bool inPlace = false;
+  /// Of exchanges: others may read the source until exchange_release.
+  bool releasedLater = false;
   /// Mesh axes that are combined over. Ranks that differ along these alone are
   /// one group and must own the same box.
   std::vector<int64_t> groupAxes;
@@ -219,6 +221,7 @@ inline EncodedSites encodeSites(const SiteTable &table) {
                   static_cast<int64_t>(site.type),
                   static_cast<int64_t>(site.reduction), stringAt(site.name),
                   stringAt(site.location), site.inPlace ? 1 : 0,
+                  site.releasedLater ? 1 : 0,
                   count(site.groupAxes),
                   count(exchange.globalShape), count(exchange.dims)});
     words.insert(words.end(), site.groupAxes.begin(), site.groupAxes.end());
@@ -391,6 +394,7 @@ inline std::string decodeSites(std::span<const int64_t> words,
     site.name = stringAt(reader.next());
     site.location = stringAt(reader.next());
     int64_t inPlace = reader.next();
+    int64_t releasedLater = reader.next();
     int64_t numGroupAxes = reader.nextCount(maxMeshAxes);
     int64_t numDims = reader.nextCount(maxTensorDims);
     int64_t numExchanged = reader.nextCount(maxTensorDims, 3);
@@ -417,6 +421,11 @@ inline std::string decodeSites(std::span<const int64_t> words,
       return where + "says " + std::to_string(inPlace) +
              " where an exchange in place says 1, and all else 0";
     site.inPlace = inPlace == 1;
+    if (releasedLater != 0 &&
+        (releasedLater != 1 || site.kind != SiteKind::Exchange))
+      return where + "says " + std::to_string(releasedLater) +
+             " where an exchange that is released later says 1, and all else 0";
+    site.releasedLater = releasedLater == 1;
     site.groupAxes = reader.nextList(numGroupAxes);
     if (!reader.ok() || !detail::axesAreDistinct(site.groupAxes, numAxes))
       return where + "group axes are out of range or named twice";

@@ -87,6 +87,13 @@ SHARDRT_EXPORT int64_t shardrt_exchange_start(shardrt_context *ctx,
 SHARDRT_EXPORT int shardrt_exchange_wait(shardrt_context *ctx, int64_t token,
                                          void *dst, const void *fill);
 
+/** Of a site that says `releasedLater`, the calls above return when `dst` is
+ * complete, though others may be reading `src` still; this one returns when it
+ * may change. Of any other site, and of one that has shown nothing since, it
+ * returns at once. At most 6 exchanges are left so; one more waits for the
+ * oldest. All ranks release the same sites at the same place. */
+SHARDRT_EXPORT int shardrt_exchange_release(shardrt_context *ctx, int64_t site);
+
 /** Combines `count` elements of all ranks that differ from this one along the
  * site's group axes only, in ascending order of ranks: same bits on every rank
  * and in every run. f16 and bf16 are combined in f32 and rounded once; min and
@@ -316,7 +323,9 @@ enum shardrt_wire {
 /** How the buffers of a program with kernels go from rank to rank. Without
  * kernels ranks share memory, and it is AUTO or HOST. */
 enum shardrt_transport {
-  SHARDRT_TRANSPORT_AUTO = 0, /**< DIRECT where devices can, else HOST */
+  /** Ranks of one process: DIRECT where devices can. Processes: NCCL where each
+   * has a device of its own and can open the same NCCL. Else HOST. */
+  SHARDRT_TRANSPORT_AUTO = 0,
   SHARDRT_TRANSPORT_HOST = 1, /**< through host memory */
   SHARDRT_TRANSPORT_DIRECT = 2, /**< out of one device's memory into another's */
   SHARDRT_TRANSPORT_NCCL = 3    /**< over NCCL, opened at run time */
@@ -457,6 +466,11 @@ SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
  * such rank. The text lives until the next call. Not during a run. */
 SHARDRT_EXPORT const char *shardrt_world_libraries(const shardrt_world *world,
                                                    int64_t rank);
+
+/** How buffers go from rank to rank, and why: "nccl: each process has a device of its
+ * own", "host: ranks 0 and 2 share a device", "direct: asked for". "" where the program has no
+ * kernels for devices. */
+SHARDRT_EXPORT const char *shardrt_world_transport(const shardrt_world *world);
 
 /** What an event of a trace is. */
 enum shardrt_trace_kind {

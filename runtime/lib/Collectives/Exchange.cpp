@@ -150,6 +150,14 @@ bool shardrt::takePending(shardrt_context &ctx, int64_t token,
   return true;
 }
 
+/// Waits until nobody reads what an unreleased exchange has shown.
+static bool release(shardrt_context &ctx,
+                    std::vector<Ticket>::iterator unreleased) {
+  Ticket ticket = *unreleased;
+  ctx.unreleased.erase(unreleased);
+  return ctx.comm->finish(ticket, ctx.plans[ticket.call.site].readers);
+}
+
 namespace {
 /// Ranks that read one another's memory.
 struct HostWay {
@@ -197,7 +205,15 @@ struct HostWay {
     for (size_t i = 0; i < plan.sources.size(); ++i)
       if ((i >= 64 || !(done >> i & 1)) && !receive(plan.sources[i]))
         return false;
-    return comm.finish(ticket, plan.readers);
+    if (!plan.releasedLater || ctx.device)
+      return comm.finish(ticket, plan.readers);
+    // What is kept follows from the program alone, so that all ranks keep the
+    // same.
+    if (ctx.unreleased.size() == ctx.maxUnreleased &&
+        !release(ctx, ctx.unreleased.begin()))
+      return false;
+    ctx.unreleased.push_back(ticket);
+    return true;
   }
 };
 } // namespace
@@ -215,4 +231,19 @@ int64_t shardrt::startExchange(shardrt_context &ctx, int64_t site,
 int shardrt::waitExchange(shardrt_context &ctx, int64_t token, void *dst,
                           const void *fill) {
   return ExchangeSteps<HostWay>::wait(ctx, token, dst, fill);
+}
+
+int shardrt::releaseExchange(shardrt_context &ctx, int64_t site) {
+  const SitePlan *plan = findPlan(ctx, site, SiteKind::Exchange);
+  if (!plan || ctx.comm->status())
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.executions = 0;
+  for (size_t i = 0; i < ctx.unreleased.size();) {
+    if (ctx.unreleased[i].call.site != site)
+      ++i;
+    else if (!release(ctx, ctx.unreleased.begin() + static_cast<int64_t>(i)))
+      return ctx.comm->status();
+  }
+  return SHARDRT_OK;
 }

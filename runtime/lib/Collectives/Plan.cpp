@@ -175,6 +175,7 @@ SitePlan shardrt::planSite(const Site &site, int64_t rank) {
     return plan;
   }
   plan.inPlace = site.inPlace;
+  plan.releasedLater = site.releasedLater;
   plan.srcBytes = volumeOf(sourceBox(site, rank)) * plan.elementBytes;
   if (site.kind >= SiteKind::RowPlan)
     return plan;

@@ -46,6 +46,9 @@ struct shardrt_context {
     bool used = false;
   };
   static constexpr int64_t maxPending = 8;
+  /// Exchanges that are complete, whose sources others may be reading still:
+  /// at most so many, or with those under way they would fill a transport.
+  static constexpr size_t maxUnreleased = 6;
   /// The mark that stands behind all that a device has read of its peers.
   static constexpr int readsMark = 16;
   /// The same for what it reads beside its other work; and the one behind that,
@@ -66,6 +69,7 @@ struct shardrt_context {
   std::vector<int64_t> recordedCounts; ///< executions in a recorded step
   std::array<Pending, maxPending> pending;
   std::array<Shown, readsMark> shown; ///< by mark
+  std::vector<shardrt::Ticket> unreleased; ///< the oldest first
   shardrt::Memory memory;
   std::unique_ptr<shardrt::Pool> pool;   ///< its threads
   std::unique_ptr<shardrt::Trace> trace; ///< none unless asked for

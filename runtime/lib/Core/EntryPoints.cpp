@@ -148,6 +148,10 @@ int shardrt_exchange_wait(shardrt_context *ctx, int64_t token, void *dst,
   });
 }
 
+int shardrt_exchange_release(shardrt_context *ctx, int64_t site) {
+  return collective(ctx, [&] { return releaseExchange(*ctx, site); });
+}
+
 int shardrt_all_reduce(shardrt_context *ctx, int64_t site, const void *src,
                        void *dst, int64_t count) {
   return collective(ctx, [&] {

@@ -212,6 +212,19 @@ int World::renewNccl(std::string &why) {
   return SHARDRT_OK;
 }
 
+TransportOffer World::transportOffer() {
+  TransportOffer offer;
+  offer.asked = options.transport;
+  offer.device = contexts[0]->device->identity();
+  // Opened where it may come to that.
+  if (offer.asked != SHARDRT_TRANSPORT_AUTO || offer.device.empty() ||
+      numRanks() == 1)
+    return offer;
+  if (const nccl::Library *library = nccl::openLibrary(offer.lacks))
+    offer.nccl = library->version;
+  return offer;
+}
+
 bool World::pickCollectives() {
   auto refuse = [&](int why, const std::string &text) {
     status = why;
@@ -222,12 +235,24 @@ bool World::pickCollectives() {
   if (program->device) {
     std::string why;
     picked = &stagedCollectives;
-    switch (options.transport) {
+    transport = "host: asked for";
+    TransportChoice choice{options.transport, "asked for"};
+    if (options.job) {
+      int failed = SHARDRT_OK;
+      if (!agreeOnTransport(*options.job, name, transportOffer(), choice,
+                            failed, why))
+        return refuse(failed, why);
+      transport = "host: " + choice.why;
+    }
+    switch (choice.transport) {
     case SHARDRT_TRANSPORT_HOST:
       break;
     case SHARDRT_TRANSPORT_AUTO:
-      if (!options.job && reachAll(contexts, why))
+      transport = "direct: devices reach one another";
+      if (reachAll(contexts, why))
         picked = &directCollectives();
+      else
+        transport = "host: " + why;
       break;
     case SHARDRT_TRANSPORT_DIRECT:
       if (options.job)
@@ -238,11 +263,13 @@ bool World::pickCollectives() {
         return refuse(SHARDRT_UNSUPPORTED,
                       why + "; the direct transport needs that, host does not");
       picked = &directCollectives();
+      transport = "direct: " + choice.why;
       break;
     case SHARDRT_TRANSPORT_NCCL:
       if (int failed = makeNcclRanks(why))
         return refuse(failed, why);
       picked = &ncclCollectives();
+      transport = "nccl: " + choice.why;
       break;
     default:
       return refuse(SHARDRT_USAGE, "there is no transport " +
@@ -455,6 +482,7 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
   // An exchange that was never waited for stays busy in `comm`, which says so.
   for (shardrt_context::Pending &pending : ctx.pending)
     pending.used = false;
+  ctx.unreleased.clear();
   for (shardrt_context::Shown &shown : ctx.shown)
     shown.used = false;
   try {
@@ -801,6 +829,10 @@ int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
     return -1;
   return ctx->deviceMemory ? ctx->deviceMemory->peakBytes()
                            : ctx->memory.peakBytes();
+}
+
+const char *shardrt_world_transport(const shardrt_world *world) {
+  return world->world->transport.c_str();
 }
 
 const char *shardrt_world_libraries(const shardrt_world *world, int64_t rank) {

@@ -304,4 +304,16 @@ def Spmd_StartSiteOp : Spmd_Op<"start_site", [MemoryEffects<[MemRead, MemWrite]>
   let assemblyFormat = "$site `ins` `(` $input `:` type($input) `)` attr-dict (`->` type($held)^)?";
 }
 
+def Spmd_ReleaseSiteOp : Spmd_Op<"release_site", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Wait until nobody reads the source of an exchange any more.";
+  let description = [{
+    Of a site whose `spmd.run_site` does not wait for that: until here the buffer stays as it is.
+    ```mlir
+    spmd.release_site 3 of %0 : memref<8x4xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$site, AnyMemRef:$input);
+  let assemblyFormat = "$site `of` $input attr-dict `:` type($input)";
+}
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDOPS_TD

@@ -1,0 +1,183 @@
+//===- ReleaseLate.cpp - Wait for readers when a source changes -----------===//
+//
+// A rank whose exchange is complete need not wait for those that have yet to read
+// what it showed them: it waits where that buffer is written to again, or where
+// the block ends. Without that each exchange makes a rank as slow as the slowest
+// of its readers, although what it needs itself is there.
+//
+// A source is not kept for the sake of this: where nobody uses it any more it is
+// released before the next buffer is made, so that no more memory is needed.
+//
+//===----------------------------------------------------------------------===//
+#include "SiteTables.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "mlir/Analysis/AliasAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_RELEASELATEPASS
+#include "shardc/Lowering/RuntimePasses.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+/// The runtime leaves no more exchanges unreleased than this (shardrt.h).
+static constexpr unsigned kMaxUnreleased = 6;
+
+static bool isSite(Operation *op) { return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op); }
+
+/// What `buffer` is a view of.
+static Value behind(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+static bool isArgumentOfFunction(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// Whether two values are buffers that a loop carries in turns: apart before it, and each handed on whole.
+static bool takeTurns(Value a, Value b) {
+  auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
+  if (!first || !second || first == second || first.getOwner() != second.getOwner())
+    return false;
+  auto loop = dyn_cast<scf::ForOp>(first.getOwner()->getParentOp());
+  if (!loop)
+    return false;
+  // All that are handed round with these two.
+  SmallVector<BlockArgument> turns{first, second};
+  for (size_t i = 0; i < turns.size(); ++i) {
+    auto next = dyn_cast<BlockArgument>(behind(loop.getTiedLoopYieldedValue(turns[i])->get()));
+    if (!next || next.getOwner() != loop.getBody() || next == loop.getInductionVar())
+      return false;
+    if (!llvm::is_contained(turns, next))
+      turns.push_back(next);
+  }
+  llvm::DenseSet<Value> yielded, begun;
+  return llvm::all_of(turns, [&](BlockArgument turn) {
+    Value init = behind(loop.getTiedLoopInit(turn)->get());
+    return init.getDefiningOp<memref::AllocOp>() && begun.insert(init).second &&
+           yielded.insert(behind(loop.getTiedLoopYieldedValue(turn)->get())).second;
+  });
+}
+
+namespace {
+/// What an op, with all that is in it, does with buffers.
+struct Effects {
+  SmallVector<Value> read, written;
+  bool isKnown = true;
+};
+
+class Releases {
+public:
+  explicit Releases(AliasAnalysis &aliases) : aliases(aliases) {}
+
+  /// The op before which `site`, an exchange, has to be released; null if that is
+  /// at once, or nothing worth waiting for stands between.
+  Operation *placeOf(RunSiteOp site) {
+    Value source = site.getInputs().front();
+    bool isArgument = isArgumentOfFunction(behind(source));
+    Operation *place = site->getNextNode();
+    bool isMore = false, hasWork = false, seesWork = false;
+    unsigned exchanges = 0;
+    for (Operation *op = place; op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+      const Effects &effects = effectsOf(op);
+      if (!effects.isKnown || mayTouch(source, effects.written))
+        break;
+      if (isa<RunSiteOp>(op) && ++exchanges == kMaxUnreleased)
+        break;
+      seesWork |= !effects.written.empty() && !isSite(op);
+      isMore |= isa<memref::AllocOp>(op);
+      if (isMore && !isArgument && !mayTouch(source, effects.read))
+        continue;
+      hasWork = seesWork;
+      place = op->getNextNode();
+    }
+    return hasWork ? place : nullptr;
+  }
+
+private:
+  bool mayTouch(Value source, ArrayRef<Value> buffers) {
+    Value whole = behind(source);
+    return llvm::any_of(buffers, [&](Value buffer) {
+      Value other = behind(buffer);
+      // Arguments of the function are buffers apart.
+      if (isArgumentOfFunction(whole) && isArgumentOfFunction(other))
+        return whole == other;
+      return !takeTurns(whole, other) && !aliases.alias(whole, other).isNo();
+    });
+  }
+
+  const Effects &effectsOf(Operation *op) {
+    auto [known, isNew] = found.try_emplace(op);
+    Effects &effects = known->second;
+    if (!isNew)
+      return effects;
+    std::optional<SmallVector<MemoryEffects::EffectInstance>> all = getEffectsRecursively(op);
+    effects.isKnown = all.has_value();
+    if (!all)
+      return effects;
+    for (const MemoryEffects::EffectInstance &effect : *all) {
+      bool reads = isa<MemoryEffects::Read>(effect.getEffect());
+      if (isa<MemoryEffects::Allocate>(effect.getEffect()))
+        continue;
+      Value value = effect.getValue();
+      if (value && isa<BaseMemRefType>(value.getType()))
+        (reads ? effects.read : effects.written).push_back(value);
+      else if (!reads && !isSite(op) && !op->getNumRegions())
+        effects.isKnown = false;
+    }
+    // Of sites inside, an effect on nothing in particular says that peers take part.
+    if (op->getNumRegions())
+      op->walk([&](Operation *inner) {
+        if (inner == op || inner->getNumRegions() || isSite(inner))
+          return;
+        if (auto interface = dyn_cast<MemoryEffectOpInterface>(inner)) {
+          SmallVector<MemoryEffects::EffectInstance> own;
+          interface.getEffects(own);
+          for (const MemoryEffects::EffectInstance &effect : own)
+            effects.isKnown &= effect.getValue() || isa<MemoryEffects::Read>(effect.getEffect());
+        }
+      });
+    return effects;
+  }
+
+  AliasAnalysis &aliases;
+  llvm::DenseMap<Operation *, Effects> found;
+};
+
+struct ReleaseLatePass final : shardc::impl::ReleaseLatePassBase<ReleaseLatePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!hasSites(module))
+      return;
+    FailureOr<shardrt::SiteTable> table = readSites(module);
+    if (failed(table))
+      return signalPassFailure();
+    Releases releases(getAnalysis<AliasAnalysis>());
+    SmallVector<std::pair<RunSiteOp, Operation *>> later;
+    module.walk([&](RunSiteOp site) {
+      if (table->sites[site.getSite()].kind == shardrt::SiteKind::Exchange)
+        if (Operation *place = releases.placeOf(site))
+          later.emplace_back(site, place);
+    });
+    for (auto [site, place] : later) {
+      table->sites[site.getSite()].releasedLater = true;
+      OpBuilder builder(place);
+      ReleaseSiteOp::create(builder, site.getLoc(), site.getSite(), site.getInputs().front());
+    }
+    if (!later.empty())
+      writeSites(module, *table);
+  }
+};
+} // namespace
