@@ -53,6 +53,40 @@ static Operation *firstReaderOf(Operation *exchange) {
   return first;
 }
 
+/// Ops of `exchange`'s block that make its source and nothing else: they may stand as early as what they read allows.
+static SetVector<Operation *> makersOf(ExchangeOpInterface exchange) {
+  SetVector<Operation *> makers;
+  SmallVector<Operation *> work{exchange.getOperation()};
+  auto isOnlyForIt = [&](Operation *op) {
+    return op->getBlock() == exchange->getBlock() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+           !isa<CommunicationOpInterface>(op) &&
+           llvm::all_of(op->getUsers(), [&](Operation *user) { return user == exchange || makers.contains(user); });
+  };
+  Value source = cast<CommunicationOpInterface>(*exchange).getSource();
+  if (Operation *op = source.getDefiningOp(); op && isOnlyForIt(op))
+    makers.insert(op);
+  for (size_t i = 0; i < makers.size(); ++i)
+    for (Value operand : makers[i]->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && isOnlyForIt(op))
+        makers.insert(op);
+  return makers;
+}
+
+/// The last op of `block` that one of `makers` reads a result of, or that makes `source`; null: all stand before it.
+static Operation *lastReadBy(const SetVector<Operation *> &makers, Block *block, Value source) {
+  Operation *last = nullptr;
+  auto add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == block && !makers.contains(op) && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  };
+  add(source);
+  for (Operation *maker : makers)
+    for (Value operand : maker->getOperands())
+      add(operand);
+  return last;
+}
+
 /// Splits `op` if enough work stands between its source and its first reader,
 /// and few enough other exchanges are under way there.
 static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
@@ -60,7 +94,8 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   Operation *reader = firstReaderOf(op);
   if (!reader)
     return false;
-  Operation *source = communication.getSource().getDefiningOp();
+  SetVector<Operation *> makers = makersOf(op);
+  Operation *source = lastReadBy(makers, op->getBlock(), communication.getSource());
   // As early as its source is there, or as one of those under way is done with.
   Operation *begin = reader;
   int64_t work = 0;
@@ -68,7 +103,7 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
     UnderWay there = underWay.lookup(before);
     if (there.here >= kMaxOfBlock || there.here + there.inside >= kMaxOfRank)
       break;
-    if (before != op)
+    if (before != op && !makers.contains(before))
       work = std::max(work, workOf(before));
     begin = before;
   }
@@ -81,6 +116,16 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   // Less work than a part of the block itself hides nothing worth two calls.
   if (work * 4 < elements)
     return false;
+  // In the order in which they stand.
+  while (begin != op && makers.contains(begin))
+    begin = begin->getNextNode();
+  SmallVector<Operation *> moved = makers.takeVector();
+  llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *maker : moved)
+    if (begin->isBeforeInBlock(maker)) {
+      maker->moveBefore(begin);
+      underWay[maker] = underWay.lookup(begin);
+    }
   OpBuilder builder(op->getContext());
   builder.setInsertionPoint(begin);
   auto start = ExchangeStartOp::create(builder, op->getLoc(), builder.getI64Type(), communication.getSource());

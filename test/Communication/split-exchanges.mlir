@@ -49,3 +49,32 @@ func.func @one_after_another(%a: tensor<8x4xf32>, %b: tensor<4x4xf32>) -> tensor
   %5 = stablehlo.dot_general %4, %b5, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
   return %5 : tensor<8x4xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// What the exchange alone needs is made when its operands are there, not where it was written; what others read as well stays.
+// CHECK-LABEL: func @source_made_early(
+//  CHECK-SAME:   %[[A:[a-z0-9]*]]: tensor<8x8xf32>
+//       CHECK:   %[[P:.*]] = stablehlo.dot_general %[[A]], %[[A]]
+//  CHECK-NEXT:   %[[N:.*]] = stablehlo.negate %[[P]]
+//  CHECK-NEXT:   %[[S:.*]] = stablehlo.tanh %[[N]]
+//  CHECK-NEXT:   %[[T:.*]] = spmd.exchange_start %[[S]]
+//  CHECK-NEXT:   %[[Q:.*]] = stablehlo.dot_general %[[P]], %[[A]]
+//  CHECK-NEXT:   %[[C:.*]] = stablehlo.cosine %[[Q]]
+//  CHECK-NEXT:   %[[U:.*]] = spmd.exchange_start %[[C]]
+//  CHECK-NEXT:   %[[H:.*]] = spmd.exchange_wait %[[T]] of %[[S]]
+//  CHECK-NEXT:   stablehlo.sine %[[H]]
+//  CHECK-NEXT:   spmd.exchange_wait %[[U]] of %[[C]]
+func.func @source_made_early(%a: tensor<8x8xf32>, %zero: tensor<f32>) -> (tensor<10x8xf32>, tensor<10x8xf32>, tensor<8x8xf32>) attributes {spmd.local_view} {
+  %p = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %q = stablehlo.dot_general %p, %a, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %n = stablehlo.negate %p : tensor<8x8xf32>
+  %c = stablehlo.cosine %q : tensor<8x8xf32>
+  %s = stablehlo.tanh %n : tensor<8x8xf32>
+  %h = spmd.halo_exchange %s [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x8xf32> -> tensor<10x8xf32>
+  %r = stablehlo.sine %h : tensor<10x8xf32>
+  %g = spmd.halo_exchange %c [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x8xf32> -> tensor<10x8xf32>
+  return %r, %g, %c : tensor<10x8xf32>, tensor<10x8xf32>, tensor<8x8xf32>
+}

@@ -41,7 +41,7 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
   let description = [{
     Before: exchanges as one op. After: an exchange whose source is there, or whose result is read, other work
     away from it is an `spmd.exchange_start` right behind its source and an `spmd.exchange_wait` right before its
-    first reader, in the same block. Others stay as they are: with nothing between, two halves are only more calls.
+    first reader, in the same block. Ops without regions that make nothing but its source move ahead with the start. Others stay as they are: with nothing between, two halves are only more calls.
     Starts and waits keep one order on all ranks, since all run the same block. At most four are under way at once.
 
     ```mlir
