@@ -13,7 +13,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
@@ -212,17 +212,14 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
   auto type = cast<RankedTensorType>(argument.getType());
   Value initial = loop->getOperand(number);
   bool startsFromZero = isZero(initial);
-  if (!startsFromZero && (!type.hasStaticShape() || isa<ComplexType>(type.getElementType())))
+  DenseElementsAttr none = neutralElement(ReductionKind::Sum, type.getElementType());
+  if (!startsFromZero && (!type.hasStaticShape() || !none))
     return false;
   Value result = loop->getResult(number);
   AllReduceOp combined = combine(result, op, op.getAxes());
   if (!startsFromZero) {
     builder.setInsertionPoint(loop);
-    // -0 is neutral: from +0, terms and an initial value of -0 would give +0.
-    TypedAttr zero = builder.getZeroAttr(type.getElementType());
-    if (isa<FloatType>(type.getElementType()))
-      zero = builder.getFloatAttr(type.getElementType(), -0.0);
-    loop->setOperand(number, stablehlo::ConstantOp::create(builder, loop.getLoc(), DenseElementsAttr::get(type, zero)));
+    loop->setOperand(number, stablehlo::ConstantOp::create(builder, loop.getLoc(), none.resizeSplat(type)));
     builder.setInsertionPointAfter(combined);
     auto total = stablehlo::AddOp::create(builder, sum->getLoc(), type, initial, combined.getResult());
     combined.getResult().replaceAllUsesExcept(total.getResult(), total);

@@ -91,7 +91,7 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
   Attribute start = value.getSplatValue<Attribute>();
   auto number = dyn_cast<FloatAttr>(start);
   if (isa<stablehlo::AddOp>(inside)) {
-    bool isZero = number ? number.getValue().isZero() : cast<IntegerAttr>(start).getValue().isZero();
+    bool isZero = number ? number.getValue().isPosZero() : cast<IntegerAttr>(start).getValue().isZero();
     if (!isZero)
       return -1;
     pairs.combine = spmd::PairCombine::Sum;

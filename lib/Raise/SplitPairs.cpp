@@ -41,7 +41,7 @@ static stablehlo::ReduceOp asSum(Operation *op) {
   auto init = reduce.getInitValues()[0].getDefiningOp<stablehlo::ConstantOp>();
   auto zero = init ? dyn_cast<DenseFPElementsAttr>(Attribute(init.getValue())) : DenseFPElementsAttr();
   if (!isa_and_nonnull<stablehlo::AddOp>(inside) || inside->getOperand(0) != body.getArgument(0) ||
-      inside->getOperand(1) != body.getArgument(1) || !zero || !zero.getSplatValue<APFloat>().isZero() || !type.hasStaticShape())
+      inside->getOperand(1) != body.getArgument(1) || !zero || !zero.getSplatValue<APFloat>().isPosZero() || !type.hasStaticShape())
     return nullptr;
   return reduce;
 }

@@ -369,7 +369,12 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
   bool inputsComeLast = !isIdempotent(kind);
   SmallVector<Value> operands(localization.operands());
   operands[count] = countFromBlock(op, localization);
-  for (unsigned i = 0; inputsComeLast && i < count; ++i) {
+  auto comesLast = [&](unsigned i) {
+    return inputsComeLast && !isNeutral(op.getInputs()[i], kind);
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    if (!comesLast(i))
+      continue;
     RankedTensorType type = localization.resultType(i);
     Value neutral = neutralElement(builder, loc, kind, type.getElementType());
     if (!neutral)
@@ -384,7 +389,7 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
     Value total = localization.completeReduction(local->getResult(i), i);
-    if (inputsComeLast && !isNeutral(op.getInputs()[i], kind)) {
+    if (comesLast(i)) {
       Value input = castTo(builder, loc, localization.operands()[i],
                            cast<RankedTensorType>(total.getType()));
       total = combine(builder, loc, kind, input, total);

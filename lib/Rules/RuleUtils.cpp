@@ -1,5 +1,6 @@
 //===- RuleUtils.cpp - What the families of rules share -------------------===//
 #include "RuleUtils.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -244,86 +245,25 @@ Value rules::broadcastScalar(OpBuilder &builder, Location loc, Value scalar,
                                                     shape, ArrayRef<int64_t>());
 }
 
-/// The neutral element as a 0-d attribute; null where there is none.
-static DenseElementsAttr neutralAttr(ReductionKind kind, Type elementType) {
-  auto scalar = RankedTensorType::get({}, elementType);
-  if (auto complex = dyn_cast<ComplexType>(elementType)) {
-    auto part = dyn_cast<FloatType>(complex.getElementType());
-    if (!part || (kind != ReductionKind::Sum && kind != ReductionKind::Product))
-      return {};
-    const llvm::fltSemantics &semantics = part.getFloatSemantics();
-    APFloat zero = APFloat::getZero(semantics);
-    APFloat real =
-        kind == ReductionKind::Product ? APFloat::getOne(semantics) : zero;
-    return DenseElementsAttr::get(
-        scalar,
-        ArrayRef<std::complex<APFloat>>{std::complex<APFloat>(real, zero)});
-  }
-  if (auto floatType = dyn_cast<FloatType>(elementType)) {
-    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
-    auto bound = [&](bool negative) {
-      return APFloat::semanticsHasInf(semantics)
-                 ? APFloat::getInf(semantics, negative)
-                 : APFloat::getLargest(semantics, negative);
-    };
-    switch (kind) {
-    case ReductionKind::Sum:
-      return DenseElementsAttr::get(
-          scalar, ArrayRef<APFloat>{APFloat::getZero(semantics)});
-    case ReductionKind::Product:
-      return DenseElementsAttr::get(
-          scalar, ArrayRef<APFloat>{APFloat::getOne(semantics)});
-    case ReductionKind::Min:
-      return DenseElementsAttr::get(
-          scalar, ArrayRef<APFloat>{bound(/*negative=*/false)});
-    case ReductionKind::Max:
-      return DenseElementsAttr::get(
-          scalar, ArrayRef<APFloat>{bound(/*negative=*/true)});
-    default:
-      return {};
-    }
-  }
-  auto integer = dyn_cast<IntegerType>(elementType);
-  if (!integer)
-    return {};
-  unsigned width = integer.getWidth();
-  bool isUnsigned = integer.isUnsigned() || width == 1;
-  APInt value(width, 0);
-  switch (kind) {
-  case ReductionKind::Sum:
-  case ReductionKind::Or:
-  case ReductionKind::Xor:
-    break;
-  case ReductionKind::Product:
-    value = APInt(width, 1);
-    break;
-  case ReductionKind::And:
-    value = APInt::getAllOnes(width);
-    break;
-  case ReductionKind::Min:
-    value = isUnsigned ? APInt::getMaxValue(width)
-                       : APInt::getSignedMaxValue(width);
-    break;
-  case ReductionKind::Max:
-    value = isUnsigned ? APInt::getMinValue(width)
-                       : APInt::getSignedMinValue(width);
-    break;
-  }
-  return DenseElementsAttr::get(scalar, ArrayRef<APInt>{value});
-}
-
 Value rules::neutralElement(OpBuilder &builder, Location loc,
                             ReductionKind kind, Type elementType) {
-  DenseElementsAttr neutral = neutralAttr(kind, elementType);
+  DenseElementsAttr neutral = spmd::neutralElement(kind, elementType);
   return neutral ? constantOf(builder, loc, neutral) : Value();
 }
 
 Value rules::padWithZeros(OpBuilder &builder, Location loc, Value value,
                           ArrayRef<OpFoldResult> low,
                           ArrayRef<OpFoldResult> high, RankedTensorType type) {
-  Value zero =
-      neutralElement(builder, loc, ReductionKind::Sum, type.getElementType());
-  Value fill = tensor::ExtractOp::create(builder, loc, zero, ValueRange());
+  auto complex = dyn_cast<ComplexType>(type.getElementType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Attribute zero = builder.getZeroAttr(complex ? complex.getElementType()
+                                               : type.getElementType());
+  if (complex)
+    zero = builder.getArrayAttr({zero, zero});
+  Value fill = tensor::ExtractOp::create(
+      builder, loc,
+      constantOf(builder, loc, DenseElementsAttr::get(scalar, zero)),
+      ValueRange());
   return tensor::PadOp::create(builder, loc, type, value, low, high, fill);
 }
 
@@ -331,12 +271,19 @@ bool rules::isNeutral(Value value, ReductionKind kind) {
   DenseElementsAttr constant;
   if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
     return false;
-  DenseElementsAttr neutral = neutralAttr(kind, constant.getElementType());
+  Type element = constant.getElementType();
+  DenseElementsAttr neutral = spmd::neutralElement(kind, element);
   if (!neutral)
     return false;
-  if (isa<FloatType>(constant.getElementType()))
+  if (isa<FloatType>(element))
     return constant.getSplatValue<APFloat>() ==
            neutral.getSplatValue<APFloat>();
+  if (isa<ComplexType>(element)) {
+    using Complex = std::complex<APFloat>;
+    auto x = constant.getSplatValue<Complex>(),
+         y = neutral.getSplatValue<Complex>();
+    return x.real() == y.real() && x.imag() == y.imag();
+  }
   return constant.getSplatValue<Attribute>() ==
          neutral.getSplatValue<Attribute>();
 }

@@ -79,8 +79,7 @@ mlir::Value scalarFromIndex(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value broadcastScalar(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::Value scalar, mlir::RankedTensorType type,
                             llvm::ArrayRef<mlir::OpFoldResult> sizes);
-/// A 0-d constant of `elementType` that `kind` leaves others unchanged with;
-/// null where there is none (complex maximum).
+/// `spmd::neutralElement` as a 0-d constant; null where there is none.
 mlir::Value neutralElement(mlir::OpBuilder &builder, mlir::Location loc,
                            spmd::ReductionKind kind, mlir::Type elementType);
 /// `value` with `low` and `high` zeros around it, as `type`.
@@ -89,8 +88,8 @@ mlir::Value padWithZeros(mlir::OpBuilder &builder, mlir::Location loc,
                          llvm::ArrayRef<mlir::OpFoldResult> low,
                          llvm::ArrayRef<mlir::OpFoldResult> high,
                          mlir::RankedTensorType type);
-/// True if `value` is a constant of the neutral element of `kind` throughout
-/// (either zero of a float sum).
+/// True if `value` is a constant throughout that partial values may all start
+/// from: the neutral element of `kind`, or the other zero of a float sum.
 bool isNeutral(mlir::Value value, spmd::ReductionKind kind);
 /// `lhs` and `rhs`, of one type, combined elementwise.
 mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc,

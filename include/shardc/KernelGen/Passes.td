@@ -56,6 +56,28 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
                            "mlir::tensor::TensorDialect"];
 }
 
+def ExactExtremaPass : Pass<"spmd-exact-extrema"> {
+  let summary = "Turn maxima and minima of floats into what keeps NaN and the sign of zero.";
+  let description = [{
+    Before: `arith.maximumf`, `arith.minimumf`, on scalars or vectors. After: LLVM's intrinsics of
+    the same meaning where they are on 32 or 64 bits, and comparisons and bits for narrower
+    floats, vectors of several dims, and vectors of 512 bits, where that is quicker. To run
+    before `arith-expand`, which forgets the sign of zero.
+    ```mlir
+    func.func @greater(%x: f32, %y: f32) -> f32 {
+      %0 = arith.maximumf %x, %y : f32
+      return %0 : f32
+    }
+    // becomes
+    func.func @greater(%x: f32, %y: f32) -> f32 {
+      %0 = llvm.intr.maximum(%x, %y) : (f32, f32) -> f32
+      return %0 : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect"];
+}
+
 def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp"> {
   let summary = "Keep every loop-carried tensor in one buffer.";
   let description = [{

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -317,7 +318,7 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
       Value value;
       if (s.vecReduces)
         value = arith::ConstantOp::create(
-            b, loc, *arith::getNeutralElement(combinerOf(nest.main, i)));
+            b, loc, spmd::neutralElement(combinerOf(nest.main, i)));
       else if (nest.initial[i])
         value = nest.initial[i];
       else
@@ -345,12 +346,18 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
         Value total = values[first];
         for (int64_t vector = 1; vector < tile.vectors; ++vector)
           total = combine(total, values[first + vector]);
-        if (isa<VectorType>(total.getType()))
+        if (auto lanes = dyn_cast<VectorType>(total.getType())) {
+          bool isFloat = isa<FloatType>(lanes.getElementType());
+          // Without a start, sums of lanes begin with +0.
+          Value none;
+          if (isa<arith::AddFOp>(combiner))
+            none = arith::ConstantOp::create(b, loc,
+                                             spmd::neutralElement(combiner));
           total = vector::ReductionOp::create(
-              b, loc, combiningKind(combiner), total,
-              isa<FloatType>(getElementTypeOrSelf(total.getType()))
-                  ? arith::FastMathFlags::reassoc
-                  : arith::FastMathFlags::none);
+              b, loc, combiningKind(combiner), total, none,
+              isFloat ? arith::FastMathFlags::reassoc
+                      : arith::FastMathFlags::none);
+        }
         Value start = nest.initial[i];
         if (!start)
           start = load(output, state.pointers[outputAt(i)],

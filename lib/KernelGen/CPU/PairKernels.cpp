@@ -192,7 +192,7 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
   if (kind == PairCombine::TopK)
     return topK(tile, row, line);
   if (kind == PairCombine::Max || kind == PairCombine::Min) {
-    Fold fold = kind == PairCombine::Max ? Fold::Max : Fold::Min;
+    Fold fold = kind == PairCombine::Max ? Fold::Maximum : Fold::Minimum;
     Value old = code.load(state(0), type, 1);
     code.store(code.combine(total(line, fold), old, fold), state(0));
     return;

@@ -57,7 +57,8 @@ public:
   /// e to the power of x, for x up to 88 (f64: 709): within 3e-7 (f64: 1e-15), and
   /// exactly 0 below the least normal number. NaN stays.
   mlir::Value power(mlir::Value x);
-  enum class Fold { Sum, Max, Min };
+  /// Max is `greater`, which may lose NaN; Maximum and Minimum are StableHLO's.
+  enum class Fold { Sum, Max, Maximum, Minimum };
   mlir::Value fold(mlir::Value vector, Fold kind);
   mlir::Value combine(mlir::Value x, mlir::Value y, Fold kind);
   void contract(const Contraction &c);

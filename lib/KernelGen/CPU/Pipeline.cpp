@@ -149,6 +149,7 @@ void buildCpuToLLVMPipeline(OpPassManager &pm,
   if (options.vectors)
     pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertComplexToLLVMPass());
+  pm.addPass(createExactExtremaPass());
   // Conversions to bfloat16 are calls of a runtime library on most CPUs.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
@@ -353,7 +354,7 @@ struct Chooser {
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
       canReduceLanes &=
-          combiner && arith::getNeutralElement(combiner).has_value();
+          combiner && spmd::neutralElement(combiner) != nullptr;
     }
     double best = 1e300;
     for (int dim : llvm::seq<int>(nest.dims.size())) {

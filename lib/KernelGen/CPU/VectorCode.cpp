@@ -248,8 +248,10 @@ Value VectorCode::combine(Value x, Value y, Fold kind) {
     return arith::AddFOp::create(b, loc, x, y);
   case Fold::Max:
     return greater(x, y);
-  case Fold::Min:
-    return smaller(x, y);
+  case Fold::Maximum:
+    return arith::MaximumFOp::create(b, loc, x, y);
+  case Fold::Minimum:
+    return arith::MinimumFOp::create(b, loc, x, y);
   }
   llvm_unreachable("all kinds are listed");
 }

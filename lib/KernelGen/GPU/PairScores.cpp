@@ -244,11 +244,13 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
       return foldRow(all, combine);
     };
     auto most = [&](Value x, Value y) { return greater(x, y); };
-    auto least = [&](Value x, Value y) { return smaller(x, y); };
     if (kind == PairCombine::Max || kind == PairCombine::Min) {
-      carried.sum[row] = kind == PairCombine::Max
-                             ? greater(total(most), carried.sum[row])
-                             : smaller(total(least), carried.sum[row]);
+      auto extreme = [&](Value x, Value y) -> Value {
+        if (kind == PairCombine::Max)
+          return arith::MaximumFOp::create(b, loc, x, y);
+        return arith::MinimumFOp::create(b, loc, x, y);
+      };
+      carried.sum[row] = extreme(total(extreme), carried.sum[row]);
       continue;
     }
     if (kind == PairCombine::Sum && !op.getValue()) {

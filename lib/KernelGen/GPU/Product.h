@@ -60,6 +60,11 @@ struct Product {
   Fusion fusion;
 };
 
+/// Whether results of `op` may be set to -0 before it. Products have zeros behind
+/// their depth, and sums of their own: such a kernel gives +0 where -0 and
+/// products of -0 alone are added.
+bool mayStartFromNegativeZero(linalg::GenericOp op);
+
 /// Finds what stands around the product `op` and can be done in its kernel, and
 /// adds it to `taken`; `op` may be moved.
 Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);

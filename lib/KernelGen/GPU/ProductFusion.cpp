@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -96,14 +97,10 @@ static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
   return true;
 }
 
-Fusion gpukernels::fuseAround(linalg::GenericOp op,
-                              llvm::DenseSet<Operation *> &taken) {
-  Fusion fusion;
-  OpOperand *output = op.getDpsInitOperand(0);
-  Value memref = output->get(), root = rootOf(memref);
-  AffineMap map = op.getMatchingIndexingMap(output);
-  if (!map.isProjectedPermutation())
-    return fusion;
+/// The op before `op` that sets all its results to the number `start`, and
+/// nothing else touches them in between; null if there is none.
+static linalg::GenericOp findFill(linalg::GenericOp op, Value &start) {
+  Value memref = op.getDpsInitOperand(0)->get(), root = rootOf(memref);
   int64_t looked = 0;
   for (Operation *before = op->getPrevNode(); before && looked < kMostOps;
        before = before->getPrevNode(), ++looked) {
@@ -112,16 +109,36 @@ Fusion gpukernels::fuseAround(linalg::GenericOp op,
     auto generic = dyn_cast<linalg::GenericOp>(before);
     if (!generic)
       break;
-    if (Value start = filledWith(generic, memref)) {
-      fusion.start = start;
-      fusion.done.push_back(generic);
-      taken.insert(generic);
-      break;
-    }
+    if ((start = filledWith(generic, memref)))
+      return generic;
     if (touches(generic, root, /*writes=*/false))
       break;
   }
-  looked = 0;
+  return {};
+}
+
+bool gpukernels::mayStartFromNegativeZero(linalg::GenericOp op) {
+  Value start;
+  if (!findFill(op, start) || !isa<FloatType>(start.getType()))
+    return false;
+  FloatAttr number;
+  return !matchPattern(start, m_Constant(&number)) ||
+         number.getValue().isNegZero();
+}
+
+Fusion gpukernels::fuseAround(linalg::GenericOp op,
+                              llvm::DenseSet<Operation *> &taken) {
+  Fusion fusion;
+  OpOperand *output = op.getDpsInitOperand(0);
+  Value memref = output->get(), root = rootOf(memref);
+  AffineMap map = op.getMatchingIndexingMap(output);
+  if (!map.isProjectedPermutation())
+    return fusion;
+  if (linalg::GenericOp fill = findFill(op, fusion.start)) {
+    fusion.done.push_back(fill);
+    taken.insert(fill);
+  }
+  int64_t looked = 0;
   for (Operation *behind = op->getNextNode(); behind && looked < kMostOps;
        behind = behind->getNextNode(), ++looked) {
     if (isHarmless(behind))

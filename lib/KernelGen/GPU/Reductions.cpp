@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Points.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/KernelGen/Common.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -30,7 +31,7 @@ SmallVector<Operation *> gpukernels::combinersOf(linalg::GenericOp op) {
   for (unsigned i : llvm::seq<unsigned>(op.getNumDpsInits())) {
     Operation *combiner = combinerOf(op, i);
     if (!combiner || combiner->getNumOperands() != 2 ||
-        !arith::getNeutralElement(combiner) ||
+        !spmd::neutralElement(combiner) ||
         !canShuffle(combiner->getResult(0).getType()))
       return {};
     combiners.push_back(combiner);
@@ -315,7 +316,7 @@ bool ReductionKernel::emit() {
   SmallVector<Value> neutral;
   for (Operation *combiner : combiners)
     neutral.push_back(
-        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
+        arith::ConstantOp::create(b, loc, spmd::neutralElement(combiner)));
   auto loop = scf::ForOp::create(b, loc, add(mul(split, members), member), last,
                                  mul(splits, members), neutral);
   {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Points.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -306,7 +307,7 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   SmallVector<Value> values;
   for (Operation *combiner : member.combiners)
     values.push_back(
-        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
+        arith::ConstantOp::create(b, loc, spmd::neutralElement(combiner)));
   auto loop = scf::ForOp::create(b, loc, own, count, index(threads), values);
   {
     OpBuilder::InsertionGuard guard(b);
