@@ -41,7 +41,8 @@ int32_t *shared(Thread *thread, int64_t index, bool writes) {
 std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
                          std::string &error, int64_t count = 64,
                          int32_t threads = 64, int32_t blocks = 1,
-                         int64_t sharedBytes = 256, uint64_t seed = 7) {
+                         int64_t sharedBytes = 256, uint64_t seed = 7,
+                         bool ordered = false) {
   std::vector<int32_t> buffer(count);
   std::iota(buffer.begin(), buffer.end(), 0);
   Allocations allocations;
@@ -59,6 +60,8 @@ std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
   launch.threads = threads;
   launch.sharedBytes = sharedBytes;
   launch.meets = true;
+  launch.ordered = ordered;
+  launch.checked = true;
   error = runner.run(launch, allocations) ? "" : runner.error;
   return buffer;
 }
@@ -450,11 +453,14 @@ TEST(Emulator, FindsARowOfAMatrixThatIsNotAligned) {
   }
 }
 
-void matrixOfHalfAWarp(Thread *thread, const int64_t *args) {
-  if (thread->thread[0] % 32 < 16)
-    swizzled<7, 7>(thread, args);
-  else
-    shardrt_emulated_barrier(thread, 1, "kernel.py:30");
+void matrixOfHalfAWarp(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0], out = 0;
+  for (int32_t word = 0; word < 4; ++word)
+    *shared(thread, t * 4 + word, true) = 0;
+  shardrt_emulated_barrier(thread, 1, "kernel.py:32");
+  if (t % 32 < 16)
+    shardrt_emulated_ldmatrix(thread, thread->shared + t * 16, 1, 0, &out, 2,
+                              "kernel.py:33");
 }
 
 TEST(Emulator, FindsAMatrixThatHalfAWarpLoads) {
@@ -465,10 +471,107 @@ TEST(Emulator, FindsAMatrixThatHalfAWarpLoads) {
   }
 }
 
-/// What nobody wrote is no number that a result could hide.
+/// What nobody wrote is no number that a result could hide, nor read at all.
 void readsUnwritten(Thread *thread, const int64_t *args) {
   *global<int32_t>(thread, args[0], thread->thread[0], true) =
       *shared(thread, thread->thread[0], false);
+}
+
+TEST(Emulator, FindsAReadOfWhatNobodyWrote) {
+  EXPECT_EVERY_SCHEDULE_SAYS(
+      readsUnwritten, "read of shared memory that nobody has written: byte ");
+  EXPECT_EVERY_SCHEDULE_SAYS(readsUnwritten, " of block 0 at kernel.py:3");
+}
+
+/// Reads two numbers behind a barrier, of which one thread left out a byte.
+void missesAByte(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  shardrt_emulated_shared(thread, thread->shared + 4 * t, t == 40 ? 3 : 4, 1,
+                          "kernel.py:40");
+  shardrt_emulated_barrier(thread, 1, "kernel.py:41");
+  (void)*shared(thread, 63 - t, false);
+  shardrt_emulated_barrier(thread, 2, "kernel.py:42");
+  // Too late.
+  *shared(thread, t, true) = 0;
+}
+
+TEST(Emulator, FindsAByteThatNobodyWrote) {
+  EXPECT_EVERY_SCHEDULE_SAYS(missesAByte, "byte 163 is read by thread 23 ");
+}
+
+/// Copies bring pieces of 8 bytes, zeros past 4 of them where `Zeros`; all but
+/// one thread's, where `Misses`. A matrix of these is loaded.
+template <bool Zeros, bool Misses>
+void loadsCopies(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0];
+  if (!Misses || t != 9)
+    shardrt_emulated_copy(thread, thread->shared + 8 * t,
+                          reinterpret_cast<char *>(args[0]) + 8 * (t % 16), 8,
+                          Zeros ? 4 : 8, 1, "kernel.py:44");
+  shardrt_emulated_copy_commit(thread);
+  shardrt_emulated_copy_wait(thread, 0);
+  shardrt_emulated_barrier(thread, 1, "kernel.py:45");
+  int32_t out = 0;
+  shardrt_emulated_ldmatrix(thread, thread->shared + t % 8 * 16, 1, 0, &out, 2,
+                            "kernel.py:46");
+}
+
+TEST(Emulator, FindsACopyThatLeavesAMatrixUnwritten) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    run(loadsCopies<true, false>, schedule, error, 64, 64, 1, 512);
+    EXPECT_EQ(error, "");
+    run(loadsCopies<false, true>, schedule, error, 64, 64, 1, 512);
+    EXPECT_NE(error.find("that nobody has written: byte 72 is read by thread "),
+              std::string::npos)
+        << error;
+  }
+}
+
+/// A product of 64 rows and 8 columns, of which thread `Skips` does not write
+/// its last byte.
+template <int32_t Skips> void multiplies(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  constexpr int64_t rows = 64 * 128, bytes = rows + 8 * 128;
+  for (int64_t at = t * 8; at < bytes; at += 128 * 8) {
+    int64_t count = t == Skips && at + 128 * 8 >= bytes ? 7 : 8;
+    shardrt_emulated_shared(thread, thread->shared + at, count, 1,
+                            "kernel.py:50");
+    for (int64_t i = 0; i < count; ++i)
+      thread->shared[at + i] = 0;
+  }
+  shardrt_emulated_async_fence(thread);
+  shardrt_emulated_barrier(thread, 1, "kernel.py:51");
+  auto describes = [&](int64_t offset) {
+    auto address = reinterpret_cast<uintptr_t>(thread->shared) + offset;
+    return static_cast<int64_t>((address & 0x3ffff) >> 4) | int64_t(64) << 32 |
+           int64_t(1) << 62;
+  };
+  shardrt_emulated_product_fence(thread);
+  shardrt_emulated_product(thread, describes(0), describes(rows), 0,
+                           8 | SHARDRT_PRODUCT_BF16 | SHARDRT_PRODUCT_CHECK, 2,
+                           "kernel.py:52");
+  shardrt_emulated_product_commit(thread);
+  shardrt_emulated_product_wait(thread, 0);
+}
+
+TEST(Emulator, FindsAProductOfWhatNobodyWrote) {
+  auto errorOf = [](shardrt_emulated_kernel kernel, Schedule schedule) {
+    std::string error;
+    run(kernel, schedule, error, 64, 128, 1, 64 * 128 + 8 * 128, 7,
+        /*ordered=*/true);
+    return error;
+  };
+  for (Schedule schedule : schedules) {
+    EXPECT_EQ(errorOf(multiplies<-1>, schedule), "");
+    // Pieces are swapped by the row: 32 bytes of a row begin at 32 of the
+    // third.
+    std::string error = errorOf(multiplies<37>, schedule);
+    EXPECT_NE(error.find("that nobody has written: byte 8495 is read by a "
+                         "product of warpgroup 0 of block 0 at kernel.py:52"),
+              std::string::npos)
+        << error;
+  }
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.

@@ -602,7 +602,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
                                  Traits &traits) {
   // An access that is refused leaves its thread where it stands.
   if (check)
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_CHECKED;
   MLIRContext *ctx = module.getContext();
   copy.setSymName(("__shardc_kernel_" + kernel.getName()).str());
   SmallVector<StringAttr> foreign;

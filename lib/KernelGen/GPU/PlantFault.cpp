@@ -122,6 +122,15 @@ static const Fault kFaults[] = {
              return swap.getType().isInteger(64) && !isConstant(swap.getRhs());
            });
      }},
+    {"shared-store",
+     [](Operation *op, bool really) {
+       return change<LLVM::StoreOp>(
+           op, really, [](auto store, OpBuilder &) { store->erase(); },
+           [](auto store) {
+             return cast<LLVM::LLVMPointerType>(store.getAddr().getType())
+                        .getAddressSpace() == 3;
+           });
+     }},
     {"store-place",
      [](Operation *op, bool really) {
        return change<LLVM::StoreOp>(op, really, [](auto store, OpBuilder &b) {

@@ -36,7 +36,8 @@ typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
 /** Flags of a kernel in shardc_kernel_traits. */
 enum shardrt_emulated_flags {
   SHARDRT_EMULATED_MEETS = 1,  /**< has barriers or shuffles, or is checked */
-  SHARDRT_EMULATED_ORDERED = 2 /**< has mbarriers */
+  SHARDRT_EMULATED_ORDERED = 2, /**< has mbarriers */
+  SHARDRT_EMULATED_CHECKED = 4  /**< says of every access what it is */
 };
 
 /** __syncthreads: returns when all threads of the block are here. `place` is the

@@ -128,11 +128,11 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "copy": [0], "store-fence": [0], "swizzle": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
-    "reductions": ([], REDUCTION, {"barrier": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
-    "transposes": ([], TRANSPOSE, {"barrier": [0], "edge": [0, 1]}),
-    "sorts": ([], SORT, {"barrier": [0, 3, 4, 7], "edge": [0, 5, 7, 9]}),
-    "scans": ([], SCAN, {"barrier": [0, 2, 4], "edge": [1, 12], "shuffle-distance": [1, 6]}),
-    "transforms": ([], TRANSFORM, {"barrier": [0, 4], "edge": [0, 6]}),
+    "reductions": ([], REDUCTION, {"barrier": [0, 1], "shared-store": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
+    "transposes": ([], TRANSPOSE, {"barrier": [0], "shared-store": [0], "edge": [0, 1]}),
+    "sorts": ([], SORT, {"barrier": [0, 3, 5, 7], "edge": [0, 7, 9], "shared-store": [0, 2, 6]}),
+    "scans": ([], SCAN, {"barrier": [0, 2, 4], "shared-store": [0, 2], "edge": [1, 12], "shuffle-distance": [1, 6]}),
+    "transforms": ([], TRANSFORM, {"barrier": [0, 4], "shared-store": [0, 3], "edge": [0, 6]}),
     "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
     "pooling": ([], POOLING, {"edge": [0, 3]}),
 }

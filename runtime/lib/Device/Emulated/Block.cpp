@@ -127,6 +127,7 @@ bool BlockRunner::runFibers(int32_t) {
   // What was never written is no number.
   std::memset(sharedMemory.data(), 0xff, sharedMemory.size());
   std::fill(cells.begin(), cells.end(), Cell{});
+  unwritten.clear();
   epoch = 1;
   warpEpochs.assign((live + warpSize - 1) / warpSize, 1);
   transfers.clear();
@@ -199,6 +200,10 @@ bool BlockRunner::runFibers(int32_t) {
         std::all_of(lanes.begin(), lanes.begin() + live, [](auto &lane) {
           return lane->state == Lane::State::Done;
         });
+    if (!failed && !unwritten.empty()) {
+      error = unwritten;
+      return false;
+    }
     if (done && !failed) {
       for (const auto &[offset, transfer] : transfers)
         if (!transfer.copies.empty()) {
@@ -242,6 +247,12 @@ bool BlockRunner::tryBarrier() {
   }
   if (!first)
     return false;
+  // Whoever writes there from now on does not meet the reader.
+  if (!unwritten.empty()) {
+    error = unwritten;
+    failed = true;
+    return false;
+  }
   // Threads that have ended do not count on a GPU, but whoever leaves early out
   // of a loop with a barrier did not mean to.
   Clock all;
@@ -526,8 +537,9 @@ std::string BlockRunner::describeOther(int32_t who) const {
 //===----------------------------------------------------------------------===//
 
 void BlockRunner::fail(Lane &lane, const std::string &text) {
+  // Poison may have led here.
   if (!failed)
-    error = text;
+    error = unwritten.empty() ? text : unwritten;
   failed = true;
   lane.state = Lane::State::Done;
   // The stack is given up: nothing on it owns anything.
@@ -552,6 +564,14 @@ void *BlockRunner::global(Lane &lane, void *address, int64_t bytes, bool writes,
   return reinterpret_cast<void *>(host);
 }
 
+void BlockRunner::readUnwritten(int64_t offset, const std::string &reader,
+                                const char *where) {
+  if (unwritten.empty())
+    unwritten = "read of shared memory that nobody has written: byte " +
+                std::to_string(offset) + " is read by " + reader +
+                lineOf(where);
+}
+
 void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
                          const char *where) {
   int64_t offset = address - lane.thread.shared;
@@ -571,6 +591,7 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
            (who / warpSize != lane.number / warpSize || thenWarp == warpEpoch);
   };
   auto race = [&](const char *then, int32_t who, const char *line) {
+    unwritten.clear();
     fail(lane,
          std::string("race on shared memory: byte ") + std::to_string(offset) +
              " is " + (writes ? "written" : "read") + " by " + describe(lane) +
@@ -609,8 +630,11 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
       cell.writeWarpEpoch = warpEpoch;
       cell.writer = lane.number;
       cell.writeWhere = where;
+      cell.isWritten = true;
       continue;
     }
+    if (now->checked && !cell.isWritten)
+      readUnwritten(i, describe(lane), where);
     bool sameWarp = cell.reader / warpSize == lane.number / warpSize;
     bool sameEpoch = cell.readEpoch == epoch;
     cell.manyWarps = sameEpoch && (cell.manyWarps || !sameWarp);

@@ -141,6 +141,7 @@ public:
     int64_t sharedBytes = 0;
     bool meets = false;
     bool ordered = false; ///< has mbarriers
+    bool checked = false; ///< tells of all that it writes
     int64_t argumentBytes = 0;
   };
   /// Runs all blocks of a launch. False with `error`.
@@ -192,6 +193,7 @@ private:
     uint32_t writeTime = 0, readTime = 0; ///< by the clock of writer, reader
     int32_t products = 0;                 ///< that still read it
     bool isTransfer = false;              ///< of an mbarrier
+    bool isWritten = false;               ///< or begun to be, by a copy
   };
   /// An mbarrier.
   struct Transfer {
@@ -221,6 +223,9 @@ private:
     std::deque<Product> products; ///< not done
   };
   void prepare(int32_t threads, int64_t sharedBytes);
+  /// Byte `offset` of shared memory is read, which nobody has written so far.
+  void readUnwritten(int64_t offset, const std::string &reader,
+                     const char *where);
   bool runPlain(int32_t block);
   bool runFibers(int32_t block);
   void resume(Lane &lane);
@@ -260,6 +265,9 @@ private:
   std::vector<std::vector<uint32_t>> productReads;
   Context scheduler;                      ///< where lanes return to
   uintptr_t knownBegin = 0, knownEnd = 0; ///< the allocation met last
+  /// The first read of what nobody had written. It is an error of its own
+  /// unless somebody writes there before the next barrier: that is a race.
+  std::string unwritten;
   bool failed = false;
 };
 

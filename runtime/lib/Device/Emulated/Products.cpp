@@ -144,6 +144,12 @@ void BlockRunner::beginProduct(int32_t first) {
         if (cell.copies > 0)
           race("at some time to come");
         ++cell.products;
+        if (!cell.isWritten)
+          readUnwritten(i,
+                        "a product of warpgroup " +
+                            std::to_string(first / groupSize) + " of block " +
+                            std::to_string(lane.thread.block[0]),
+                        lane.where);
         if (cell.writer == known && cell.writeTime == knownTime)
           continue;
         known = cell.writer;
