@@ -68,6 +68,7 @@ enum class Way {
   CudaNccl,
   SharedStaged,
   SocketsNccl,
+  SocketsCuda, ///< NCCL, which processes take by themselves
   Mpi
 };
 
@@ -94,7 +95,8 @@ inline std::span<const Way> otherWays() {
   static constexpr Way inOneProcess[] = {
       Way::Shared,   Way::Sockets,      Way::Staged,
       Way::Direct,   Way::CudaDirect,   Way::Nccl,
-      Way::CudaNccl, Way::SharedStaged, Way::SocketsNccl};
+      Way::CudaNccl, Way::SharedStaged, Way::SocketsNccl,
+      Way::SocketsCuda};
   static constexpr Way overMpi[] = {Way::Mpi};
   if (mpiJob())
     return overMpi;
@@ -122,6 +124,7 @@ inline const char *nameOf(Way way) {
                                "NCCL on CUDA",
                                "staged, shared memory of processes",
                                "NCCL, sockets",
+                               "NCCL by itself on CUDA, sockets",
                                "MPI"};
   return names[static_cast<int>(way)];
 }
@@ -130,7 +133,8 @@ inline const char *nameOf(Way way) {
 /// world of its own that knows nothing of the others.
 inline bool isOfJob(Way way) {
   return way == Way::Shared || way == Way::Sockets ||
-         way == Way::SharedStaged || way == Way::SocketsNccl;
+         way == Way::SharedStaged || way == Way::SocketsNccl ||
+         way == Way::SocketsCuda;
 }
 
 inline bool isOfHost(Way way) {
@@ -160,10 +164,11 @@ inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
   auto code = std::make_unique<DeviceCode>();
   // Each rank has a device of its own, as NCCL wants.
   setenv("SHARDRT_NCCL_LIBRARY", SHARDRT_TEST_FAKE_NCCL, 1);
-  if (way == Way::CudaDirect || way == Way::CudaNccl) {
+  if (way == Way::CudaDirect || way == Way::CudaNccl ||
+      way == Way::SocketsCuda) {
     setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
     setenv("FAKE_CUDA_MEMORY", "100000000", 1);
-    setenv("FAKE_CUDA_DEVICES", way == Way::CudaNccl ? "16" : "2", 1);
+    setenv("FAKE_CUDA_DEVICES", way == Way::CudaDirect ? "2" : "16", 1);
     code->image = image;
     code->imageBytes = sizeof(image);
     addCommunicationKernels(*code, /*isEmulated=*/false);
@@ -198,11 +203,12 @@ public:
     shardrt_world_options options = {};
     options.transport =
         way == Way::Staged || way == Way::SharedStaged ? SHARDRT_TRANSPORT_HOST
-        : isOfHost(way)                                ? SHARDRT_TRANSPORT_AUTO
+        : isOfHost(way) || way == Way::SocketsCuda     ? SHARDRT_TRANSPORT_AUTO
         : way == Way::Nccl || way == Way::CudaNccl || way == Way::SocketsNccl
             ? SHARDRT_TRANSPORT_NCCL
             : SHARDRT_TRANSPORT_DIRECT;
-    options.wire = way == Way::Sockets || way == Way::SocketsNccl
+    options.wire = way == Way::Sockets || way == Way::SocketsNccl ||
+                           way == Way::SocketsCuda
                        ? SHARDRT_WIRE_TCP
                    : way == Way::Mpi ? SHARDRT_WIRE_MPI
                                      : SHARDRT_WIRE_SHARED;

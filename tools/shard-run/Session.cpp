@@ -375,6 +375,7 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   }
   for (size_t i = program.results.size(); i < results.size(); ++i)
     result.checked.push_back(out.gather(i));
+  result.transport = shardrt_world_transport(world.get());
   if (const char *asked = shardrt_world_libraries(world.get(), job ? me : 0))
     for (StringRef line : split(asked, '\n'))
       if (!line.empty())

@@ -49,6 +49,7 @@ struct RunResult {
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
   std::vector<std::string>
       libraries; ///< what was asked of vendors' libraries (the first rank here)
+  std::string transport; ///< between devices, and why that one
   std::vector<SiteReport> sites; ///< by number
   TraceReport trace;             ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,

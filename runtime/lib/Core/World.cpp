@@ -23,7 +23,14 @@ static constexpr int64_t millisecond = 1'000'000;
 
 World::World(std::shared_ptr<const Program> loaded, Options options)
     : program(std::move(loaded)), options(options) {
-  if (!makeGroup() || !makeContexts() || !pickCollectives())
+  if (!makeGroup())
+    return;
+  if (!makeContexts()) {
+    if (this->options.job && program->device)
+      refuseTransport(*this->options.job, name, error);
+    return;
+  }
+  if (!pickCollectives())
     return;
   back.assign(contexts.size(), 1);
   left.assign(contexts.size(), 0);

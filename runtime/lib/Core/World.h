@@ -9,7 +9,7 @@
 #ifndef SHARDRT_CORE_WORLD_H
 #define SHARDRT_CORE_WORLD_H
 
-#include "Comm/Bootstrap/Job.h"
+#include "Comm/Bootstrap/Transport.h"
 #include "Comm/Comm.h"
 #include "Core/Context.h"
 #include <condition_variable>
@@ -66,6 +66,7 @@ public:
   std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
+  std::string transport; ///< between devices, and why that one
   bool hasToldFailure = false; ///< to who called, of a group that stays failed
   std::vector<std::string> rankErrors; ///< by rank
 
@@ -80,6 +81,8 @@ private:
   };
   bool makeGroup();
   bool makeContexts();
+  /// What this process of a job can do, for the others.
+  TransportOffer transportOffer();
   /// How collectives are carried out; false, with `status`, if not as asked.
   bool pickCollectives();
   /// Gives each rank its part of NCCL; 0, or a status and why not.
