@@ -83,7 +83,9 @@ static SiteTable ring(int64_t ranks) {
 
 TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
   constexpr int64_t ranks = 3, steps = 4;
-  EncodedSites encoded = encodeSites(ring(ranks));
+  SiteTable table = ring(ranks);
+  table.sites[0].releasedLater = true;
+  EncodedSites encoded = encodeSites(table);
   char error[256] = "";
   shardrt_program *program = nullptr;
   ASSERT_EQ(shardrt_program_create(
@@ -109,7 +111,9 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
     shardrt_mark(ctx, -1);
     if (int status = shardrt_exchange_wait(ctx, token, other, nullptr))
       return status;
-    return shardrt_all_reduce(ctx, 1, &sum, &sum, 1);
+    if (int status = shardrt_all_reduce(ctx, 1, &sum, &sum, 1))
+      return status;
+    return shardrt_exchange_release(ctx, 0);
   };
   void *input = &step;
   std::vector<void *const *> inputs(ranks, &input);
@@ -123,31 +127,35 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
     const shardrt_trace_event *events = nullptr;
     int64_t dropped = -1;
     int64_t count = shardrt_world_trace(world, rank, &events, &dropped);
-    // Of each step: two kernels, two sites, itself.
-    ASSERT_EQ(count, 5 * steps);
+    // Of each step: two kernels, two sites, a release, itself.
+    ASSERT_EQ(count, 6 * steps);
     EXPECT_EQ(dropped, 0);
     std::vector<shardrt_site_stats> sums(2);
     const int32_t kinds[] = {SHARDRT_TRACE_KERNEL, SHARDRT_TRACE_KERNEL,
                              SHARDRT_TRACE_SITE, SHARDRT_TRACE_SITE,
-                             SHARDRT_TRACE_STEP};
+                             SHARDRT_TRACE_RELEASE, SHARDRT_TRACE_STEP};
     for (int64_t i = 0; i < count; ++i) {
       const shardrt_trace_event &event = events[i];
-      EXPECT_EQ(event.kind, kinds[i % 5]);
-      EXPECT_EQ(event.step, i / 5);
+      EXPECT_EQ(event.kind, kinds[i % 6]);
+      EXPECT_EQ(event.step, i / 6);
       EXPECT_LE(event.begin_ns, event.end_ns);
       EXPECT_TRUE(i == 0 || events[i - 1].end_ns <= event.end_ns);
       if (event.kind == SHARDRT_TRACE_KERNEL) {
-        EXPECT_EQ(event.id, i % 5 == 0 ? 7 : 9);
+        EXPECT_EQ(event.id, i % 6 == 0 ? 7 : 9);
       }
-      if (event.kind != SHARDRT_TRACE_SITE)
+      if (event.kind != SHARDRT_TRACE_SITE &&
+          event.kind != SHARDRT_TRACE_RELEASE)
         continue;
       shardrt_site_stats &sum = sums[event.id];
-      ++sum.count;
+      sum.count += event.kind == SHARDRT_TRACE_SITE;
       sum.bytes_received += event.bytes;
       sum.total_ns += event.post_ns + event.end_ns - event.begin_ns;
       sum.wait_ns += event.wait_ns;
       sum.overlap_ns += event.overlap_ns;
-      if (event.id == 0) {
+      if (event.kind == SHARDRT_TRACE_RELEASE) {
+        EXPECT_EQ(event.id, 0);
+        EXPECT_EQ(event.bytes, 0);
+      } else if (event.id == 0) {
         // The first kernel ran in between.
         EXPECT_LE(event.posted_ns + event.post_ns, events[i - 2].begin_ns);
         EXPECT_LE(events[i - 2].end_ns, event.begin_ns);

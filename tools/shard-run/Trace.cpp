@@ -45,6 +45,8 @@ public:
               event.begin_ns, event.end_ns, {});
       else if (event.kind == SHARDRT_TRACE_KERNEL)
         writeKernel(event);
+      else if (event.kind == SHARDRT_TRACE_RELEASE)
+        writeRelease(event);
       else
         writeSite(event, rank);
     }
@@ -97,6 +99,17 @@ private:
         out.attribute("location", json::fixUTF8(kernel.location));
       out.attribute("step", event.step);
     });
+  }
+
+  /// A site's source was read to the end: what was waited for that.
+  void writeRelease(const shardrt_trace_event &event) {
+    slice("release " + run.sites[event.id].kind, "release", kCommunication,
+          event.begin_ns, event.end_ns, [&] {
+            out.attribute("site", event.id);
+            out.attribute("step", event.step);
+            time("in_calls", event.end_ns - event.begin_ns);
+            time("waiting", event.wait_ns);
+          });
   }
 
   void writeSite(const shardrt_trace_event &event,

@@ -476,7 +476,8 @@ SHARDRT_EXPORT const char *shardrt_world_transport(const shardrt_world *world);
 enum shardrt_trace_kind {
   SHARDRT_TRACE_STEP = 0,   /**< one step of the rank */
   SHARDRT_TRACE_KERNEL = 1, /**< a kernel; of a device's, its launch */
-  SHARDRT_TRACE_SITE = 2    /**< one execution of a communication site */
+  SHARDRT_TRACE_SITE = 2,   /**< one execution of a communication site */
+  SHARDRT_TRACE_RELEASE = 3 /**< shardrt_exchange_release: its time is a site's too */
 };
 
 /** One event. Times are nanoseconds of one steady clock of this machine, the same

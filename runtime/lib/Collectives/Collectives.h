@@ -91,6 +91,7 @@ public:
   ~SiteTimer();
   /// What is counted when the execution ends.
   int64_t executions = 1;
+  shardrt_trace_kind kind = SHARDRT_TRACE_SITE; ///< of its event
   int64_t bytesReceived = 0;
   int64_t overlapNs = 0;
   /// The exchange that this call begins, or the one that it completes.

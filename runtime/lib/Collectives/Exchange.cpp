@@ -36,10 +36,10 @@ SiteTimer::~SiteTimer() {
     begins->postNs = now - startNs;
     begins->postWaitNs = waited;
   }
-  if (!ctx.trace || executions == 0)
+  if (!ctx.trace || begins)
     return;
   shardrt_trace_event event = {};
-  event.kind = SHARDRT_TRACE_SITE;
+  event.kind = kind;
   event.id = site;
   event.begin_ns = event.posted_ns = startNs;
   event.end_ns = now;
@@ -239,6 +239,7 @@ int shardrt::releaseExchange(shardrt_context &ctx, int64_t site) {
     return ctx.comm->status();
   SiteTimer timer(ctx, site);
   timer.executions = 0;
+  timer.kind = SHARDRT_TRACE_RELEASE;
   for (size_t i = 0; i < ctx.unreleased.size();) {
     if (ctx.unreleased[i].call.site != site)
       ++i;

@@ -90,8 +90,10 @@ def check_sites(report: dict, trace: dict) -> None:
     totals = {"ms": 0.0, "wait_ms": 0.0, "hidden_ms": 0.0, "bytes": 0}
     for number, site in enumerate(sites):
         mine = [event["args"] for event in events if event["args"]["site"] == number]
+        releases = [event["args"] for event in trace["traceEvents"] if event.get("cat") == "release" and event["args"]["site"] == number]
         check(all(event["name"] == site["kind"] for event in events if event["args"]["site"] == number), "kinds differ")
-        of_step = {key: sum(args[name] for args in mine) / (ranks * STEPS) / 1e3
+        check(len(releases) in (0, len(mine)), f"site {number} ran {len(mine)} times, and was released {len(releases)}")
+        of_step = {key: sum(args.get(name, 0) for args in mine + releases) / (ranks * STEPS) / 1e3
                    for key, name in (("ms", "in_calls"), ("wait_ms", "waiting"), ("hidden_ms", "hidden"))}
         moved = sum(args["bytes"] for args in mine) / STEPS
         check(len(mine) == site["count"] * ranks * STEPS, f"site {number} ran {site['count']} times, not {len(mine) / ranks / STEPS}")
@@ -127,6 +129,7 @@ def check_program(shard_run: str, model: Path, kernel: str | None, options: tupl
     check(all(event["args"]["location"].rpartition(":")[2].isdigit() for event in kernels), f"{model.name}: a kernel without a line")
     bars = [event for event in trace["traceEvents"] if event.get("cat") == "under way"]
     check(model.name != "ring.mlir" or bool(bars), "nothing is under way while a ring computes")
+    check(model.name != "ring.mlir" or any(event.get("cat") == "release" for event in trace["traceEvents"]), "a ring waits for its readers at each turn")
 
 
 def main() -> int:
