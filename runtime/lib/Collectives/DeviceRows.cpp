@@ -2,6 +2,7 @@
 
 #include "Collectives/DeviceRows.h"
 #include "Collectives/Collectives.h"
+#include "Collectives/RowCall.h"
 #include <algorithm>
 
 using namespace shardrt;
@@ -165,6 +166,30 @@ bool shardrt::canMoveRows(const shardrt_context &ctx, int64_t site) {
   return kernels.rows >= 0 &&
          (info.kind != SiteKind::ScatterRows ||
           info.reduction == Reduction::None || kernels.update >= 0);
+}
+
+int shardrt::runRows(shardrt_context &ctx, int64_t site, int64_t handle,
+                     SiteKind kind, const void *src, void *dst, RowMove move) {
+  bool gathers = kind == SiteKind::GatherRows;
+  RowCall call;
+  if (!prepareRowCall(ctx, site, handle, kind, call))
+    return ctx.comm->status();
+  if (!canMoveRows(ctx, site))
+    return (gathers
+                ? stagedCollectives.gatherRows
+                : stagedCollectives.scatterRows)(ctx, site, handle, src, dst);
+  // A gather reads the rank's block, a scatter writes it.
+  int64_t rowBytes = call.mine.outer * call.bytes;
+  int64_t block = call.sitePlan->srcBytes,
+          asked = rowBytes * call.plan->positions;
+  if (!checkDeviceBuffers(ctx, site, src, gathers ? block : asked, dst,
+                          gathers ? asked : block, /*inPlace=*/false))
+    return ctx.comm->status();
+  SiteTimer timer(ctx, site);
+  timer.bytesReceived = rowBytes * (gathers ? call.plan->rowsReceived
+                                            : call.plan->updatesReceived);
+  bool done = move(ctx, site, call, ctx.deviceRows[handle - 1], src, dst);
+  return done ? SHARDRT_OK : ctx.comm->status();
 }
 
 void shardrt::releaseRows(shardrt_context &ctx) {

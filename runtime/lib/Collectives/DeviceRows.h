@@ -8,6 +8,7 @@
 #ifndef SHARDRT_COLLECTIVES_DEVICEROWS_H
 #define SHARDRT_COLLECTIVES_DEVICEROWS_H
 
+#include "shardrt/Sites.h"
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct shardrt_context;
 
 namespace shardrt {
 
+struct RowCall;
 struct RowPlan;
 
 /// A plan of rows as kernels read it: lists of numbers in device memory.
@@ -58,6 +60,17 @@ bool listRows(shardrt_context &ctx, int64_t handle, bool travel);
 
 /// Whether the rank's device can do what is asked at `site`.
 bool canMoveRows(const shardrt_context &ctx, int64_t site);
+
+/// Carries a gather or scatter out from device to device: rows of `src`, or
+/// updates, as `rows` lists them, into `dst`. False after failing the step.
+using RowMove = bool (*)(shardrt_context &ctx, int64_t site,
+                         const RowCall &call, const DeviceRows &rows,
+                         const void *src, void *dst);
+
+/// Checks a gather or scatter (`kind`) and its buffers, and has `move` carry it
+/// out; through host memory where the device cannot. Returns a status.
+int runRows(shardrt_context &ctx, int64_t site, int64_t handle, SiteKind kind,
+            const void *src, void *dst, RowMove move);
 
 /// Frees what the lists take on the device.
 void releaseRows(shardrt_context &ctx);

@@ -419,59 +419,42 @@ static int64_t planRowsDirect(shardrt_context &ctx, int64_t site,
   return handle > 0 && listRows(ctx, handle, /*travel=*/false) ? handle : 0;
 }
 
-static int gatherRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
-                            const void *src, void *dst) {
-  RowCall call;
-  if (!prepareRowCall(ctx, site, handle, SiteKind::GatherRows, call))
-    return ctx.comm->status();
-  if (!canMoveRows(ctx, site))
-    return stagedCollectives.gatherRows(ctx, site, handle, src, dst);
+/// Reads rows where their owners have them.
+static bool readRows(shardrt_context &ctx, int64_t site, const RowCall &call,
+                     const DeviceRows &rows, const void *src, void *dst) {
   const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
-  if (!checkDeviceBuffers(ctx, site, src, sitePlan->srcBytes, dst,
-                          mine.outer * plan->positions * bytes,
-                          /*inPlace=*/false))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan->rowsReceived * mine.outer * bytes;
-  const DeviceRows &rows = ctx.deviceRows[handle - 1];
   Ticket ticket;
   Shown *shown = nullptr;
   if (!show(ctx, {site, 0}, src, plan->askers, ticket, shown))
-    return ctx.comm->status();
+    return false;
   std::vector<int64_t> owners;
   for (const DeviceRows::List &list : rows.reads) {
     auto *from = static_cast<const std::byte *>(src);
     bool isOwn = list.peer == ctx.rank;
     if (!isOwn && !open(ctx, ticket, list.peer, from))
-      return ctx.comm->status();
+      return false;
     RowBlocks blocks = {bytes, mine.outer,
                         shapeOf(*info, rowDims, list.peer).rows,
                         plan->positions};
     if (!moveRows(ctx, site, rows.at(list), list.count, blocks, from, dst))
-      return ctx.comm->status();
+      return false;
     if (!isOwn)
       owners.push_back(list.peer);
   }
-  bool done =
-      close(ctx, ticket, owners) && finish(ctx, ticket, plan->askers, *shown);
-  return done ? SHARDRT_OK : ctx.comm->status();
+  return close(ctx, ticket, owners) &&
+         finish(ctx, ticket, plan->askers, *shown);
 }
 
-static int scatterRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
-                             const void *updates, void *dst) {
-  RowCall call;
-  if (!prepareRowCall(ctx, site, handle, SiteKind::ScatterRows, call))
-    return ctx.comm->status();
-  if (!canMoveRows(ctx, site))
-    return stagedCollectives.scatterRows(ctx, site, handle, updates, dst);
+static int gatherRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
+                            const void *src, void *dst) {
+  return runRows(ctx, site, handle, SiteKind::GatherRows, src, dst, readRows);
+}
+
+/// Reads updates where they are, and combines rows with them.
+static bool takeUpdates(shardrt_context &ctx, int64_t site, const RowCall &call,
+                        const DeviceRows &rows, const void *updates,
+                        void *dst) {
   const auto &[sitePlan, plan, info, rowDims, mine, bytes] = call;
-  if (!checkDeviceBuffers(ctx, site, updates,
-                          mine.outer * plan->positions * bytes, dst,
-                          sitePlan->srcBytes, /*inPlace=*/false))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan->updatesReceived * mine.outer * bytes;
-  const DeviceRows &rows = ctx.deviceRows[handle - 1];
   bool replaces = info->reduction == Reduction::None;
   std::optional<Scratch> sorted;
   if (!replaces)
@@ -481,28 +464,32 @@ static int scatterRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
   Shown *shown = nullptr;
   if ((sorted && !target) ||
       !show(ctx, {site, 0}, updates, plan->takers, ticket, shown))
-    return ctx.comm->status();
+    return false;
   std::vector<int64_t> givers;
   for (size_t s = 0; s < plan->sources.size(); ++s) {
     const DeviceRows::List &list = replaces ? rows.lasts[s] : rows.takes[s];
     auto *from = static_cast<const std::byte *>(updates);
     bool isOwn = list.peer == ctx.rank;
     if (!isOwn && !open(ctx, ticket, list.peer, from))
-      return ctx.comm->status();
+      return false;
     RowBlocks blocks = {bytes, mine.outer, plan->sources[s].positions,
                         replaces ? mine.rows : rows.slots};
     if (!moveRows(ctx, site, rows.at(list), list.count, blocks, from, target))
-      return ctx.comm->status();
+      return false;
     if (!isOwn)
       givers.push_back(list.peer);
   }
   RowBlocks blocks = {bytes, mine.outer, rows.slots, mine.rows};
-  bool done =
-      close(ctx, ticket, givers) &&
-      (replaces || updateRows(ctx, site, rows.at(rows.segments),
-                              rows.segments.count, blocks, target, dst)) &&
-      finish(ctx, ticket, plan->takers, *shown);
-  return done ? SHARDRT_OK : ctx.comm->status();
+  return close(ctx, ticket, givers) &&
+         (replaces || updateRows(ctx, site, rows.at(rows.segments),
+                                 rows.segments.count, blocks, target, dst)) &&
+         finish(ctx, ticket, plan->takers, *shown);
+}
+
+static int scatterRowsDirect(shardrt_context &ctx, int64_t site, int64_t handle,
+                             const void *updates, void *dst) {
+  return runRows(ctx, site, handle, SiteKind::ScatterRows, updates, dst,
+                 takeUpdates);
 }
 
 const Collectives &shardrt::directCollectives() {

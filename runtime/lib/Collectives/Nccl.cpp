@@ -501,55 +501,40 @@ static int64_t planRowsNccl(shardrt_context &ctx, int64_t site,
 
 static int gatherRowsNccl(shardrt_context &ctx, int64_t site, int64_t handle,
                           const void *src, void *dst) {
-  RowCall call;
-  if (!prepareRowCall(ctx, site, handle, SiteKind::GatherRows, call))
-    return ctx.comm->status();
-  if (!canMoveRows(ctx, site))
-    return stagedCollectives.gatherRows(ctx, site, handle, src, dst);
-  const RowPlan &plan = *call.plan;
-  if (!checkDeviceBuffers(ctx, site, src, call.sitePlan->srcBytes, dst,
-                          call.mine.outer * plan.positions * call.bytes,
-                          /*inPlace=*/false))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan.rowsReceived * call.mine.outer * call.bytes;
-  const DeviceRows &rows = ctx.deviceRows[handle - 1];
-  bool done =
-      exchangeRows(ctx, site, call, rows, rows.sends, rows.reads, plan.askers,
-                   call.mine.rows, src, dst, plan.positions);
-  return done ? SHARDRT_OK : ctx.comm->status();
+  auto move = [](shardrt_context &ctx, int64_t site, const RowCall &call,
+                 const DeviceRows &rows, const void *src, void *dst) {
+    return exchangeRows(ctx, site, call, rows, rows.sends, rows.reads,
+                        call.plan->askers, call.mine.rows, src, dst,
+                        call.plan->positions);
+  };
+  return runRows(ctx, site, handle, SiteKind::GatherRows, src, dst, move);
 }
 
-static int scatterRowsNccl(shardrt_context &ctx, int64_t site, int64_t handle,
-                           const void *updates, void *dst) {
-  RowCall call;
-  if (!prepareRowCall(ctx, site, handle, SiteKind::ScatterRows, call))
-    return ctx.comm->status();
-  if (!canMoveRows(ctx, site))
-    return stagedCollectives.scatterRows(ctx, site, handle, updates, dst);
+/// Has updates sent, and combines rows with them.
+static bool sendUpdates(shardrt_context &ctx, int64_t site, const RowCall &call,
+                        const DeviceRows &rows, const void *updates,
+                        void *dst) {
   const RowPlan &plan = *call.plan;
   int64_t outer = call.mine.outer, bytes = call.bytes;
-  if (!checkDeviceBuffers(ctx, site, updates, outer * plan.positions * bytes,
-                          dst, call.sitePlan->srcBytes, /*inPlace=*/false))
-    return ctx.comm->status();
-  SiteTimer timer(ctx, site);
-  timer.bytesReceived = plan.updatesReceived * outer * bytes;
-  const DeviceRows &rows = ctx.deviceRows[handle - 1];
   bool replaces = call.info->reduction == Reduction::None;
   std::optional<Scratch> sorted;
   if (!replaces)
     sorted.emplace(ctx, site, outer * rows.slots * bytes);
   void *target = replaces ? dst : sorted->get();
-  bool done =
-      (replaces || target) &&
-      exchangeRows(ctx, site, call, rows, rows.gives,
-                   replaces ? rows.lasts : rows.takes, plan.takers,
-                   plan.positions, updates, target,
-                   replaces ? call.mine.rows : rows.slots) &&
-      (replaces ||
-       updateRows(ctx, site, rows.at(rows.segments), rows.segments.count,
-                  {bytes, outer, rows.slots, call.mine.rows}, target, dst));
-  return done ? SHARDRT_OK : ctx.comm->status();
+  return (replaces || target) &&
+         exchangeRows(ctx, site, call, rows, rows.gives,
+                      replaces ? rows.lasts : rows.takes, plan.takers,
+                      plan.positions, updates, target,
+                      replaces ? call.mine.rows : rows.slots) &&
+         (replaces ||
+          updateRows(ctx, site, rows.at(rows.segments), rows.segments.count,
+                     {bytes, outer, rows.slots, call.mine.rows}, target, dst));
+}
+
+static int scatterRowsNccl(shardrt_context &ctx, int64_t site, int64_t handle,
+                           const void *updates, void *dst) {
+  return runRows(ctx, site, handle, SiteKind::ScatterRows, updates, dst,
+                 sendUpdates);
 }
 
 const Collectives &shardrt::ncclCollectives() {
