@@ -1,7 +1,8 @@
 //===- FakeNccl.cpp - A stand-in for NCCL ---------------------------------===//
 //
 // NCCL's functions that shardrt opens, over the host's memory, for ranks of one
-// process and of several (FakeNcclWire.h). It holds callers to NCCL's rules:
+// process and of several (FakeNcclProcesses.cpp). It holds callers to NCCL's
+// rules:
 //
 // - A communicator is used when it is ready, and after what it was told before
 //   was seen to be done (ncclCommGetAsyncError), if it does not block.
@@ -20,130 +21,55 @@
 //
 // Variables of the environment:
 //   FAKE_NCCL_VERSION  what ncclGetVersion says (21801)
-//   FAKE_NCCL_LOSE     "rank:n": the n-th group of that rank, from 0, never
-//   begins FAKE_NCCL_CHANGE   "rank:n": the n-th collective of that rank is of
-//   one more
+//   FAKE_NCCL_LOSE     "rank:n": that rank's n-th group, from 0, never begins
+//   FAKE_NCCL_CHANGE   "rank:n": that rank's n-th collective is of one more
 //                      element
 //
 //===----------------------------------------------------------------------===//
 
-#include "Comm/Nccl/Library.h"
+#include "FakeNccl.h"
 #include "Device/Cpu/Combine.h"
-#include "FakeNcclWire.h"
 #include "shardrt/Emulated.h"
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <list>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <thread>
-#include <utility>
-#include <vector>
+#include <unistd.h>
 
 using namespace shardrt;
 using namespace shardrt::nccl;
+using namespace fakenccl;
 
-#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
-
-namespace {
-constexpr Result invalidArgument = 4, invalidUsage = 5;
-
-enum class Kind { Send, Recv, AllGather, AllReduce, ReduceScatter };
-
-const char *nameOf(Kind kind) {
+static const char *nameOf(Kind kind) {
   const char *const names[] = {"Send", "Recv", "AllGather", "AllReduce",
                                "ReduceScatter"};
   return names[static_cast<int>(kind)];
 }
 
-struct Op {
-  Kind kind;
-  const std::byte *src = nullptr;
-  std::byte *dst = nullptr;
-  size_t count = 0;
-  int type = 0, op = 0, peer = -1;
-  int64_t number = -1; ///< of a collective, among its communicator's
-  bool done = false;
+std::string Op::describe() const {
+  std::string text = nameOf(kind);
+  text += " of " + std::to_string(count) + " elements of type " +
+          std::to_string(type);
+  if (kind == Kind::AllReduce || kind == Kind::ReduceScatter)
+    text += ", reduction " + std::to_string(op);
+  if (peer >= 0)
+    text += ", peer " + std::to_string(peer);
+  return text;
+}
 
-  std::string describe() const {
-    std::string text = nameOf(kind);
-    text += " of " + std::to_string(count) + " elements of type " +
-            std::to_string(type);
-    if (kind == Kind::AllReduce || kind == Kind::ReduceScatter)
-      text += ", reduction " + std::to_string(op);
-    if (peer >= 0)
-      text += ", peer " + std::to_string(peer);
-    return text;
-  }
-};
-
-/// The calls of one group on one communicator.
-struct Launch {
-  std::vector<Op> ops;
-  bool lost = false;
-};
-} // namespace
-
-namespace shardrt::nccl {
-/// A connection to the process that keeps communicators.
-struct Connection {
-  int socket = -1;
-  ~Connection() { close(socket); }
-  /// Sends a request and gets what it comes to; false if nobody is there.
-  bool ask(fakenccl::Message &message) {
-    return message.send(socket) && message.receive(socket);
-  }
-};
-struct Clique;
-struct Communicator {
-  std::shared_ptr<Clique> clique;
-  int rank = 0;
-  bool blocking = true;
-  bool aborted = false;
-  std::list<Launch> launches;
-  int64_t collectives = 0, groups = 0;
-  int64_t splits = 0;
-  /// Where another process keeps it: the connection, and what it is called
-  /// there; of what is under way, where its results go.
-  std::shared_ptr<Connection> owner;
-  uint64_t there = 0;
-  size_t size = 0;
-  std::vector<std::pair<std::byte *, size_t>> results;
-  int unseen = 0; ///< how often it still says "in progress", though it is done
-  std::string error;
-};
-
-struct Clique {
-  std::vector<Communicator *> ranks; ///< NULL: not there yet, or gone
-  int joined = 0;
-  Result failure = success;
-  std::string error;
-  struct Split {
-    std::map<int, std::pair<int, int>> asked; ///< rank: color and key
-    std::map<int, Communicator *> made;
-  };
-  std::map<int64_t, Split> splits;
-  bool ready() const { return joined == static_cast<int>(ranks.size()); }
-};
-
-} // namespace shardrt::nccl
-
-static std::mutex lock;
+std::mutex fakenccl::lock;
 // Threads that serve other processes outlive what is destroyed at the end.
 static auto &changed = *new std::condition_variable;
 static auto &cliques = *new std::map<std::string, std::shared_ptr<Clique>>;
-static auto &live = *new std::set<Communicator *>;
-static auto &lastError = *new std::string;
+std::set<Communicator *> &fakenccl::live = *new std::set<Communicator *>;
+std::string &fakenccl::lastError = *new std::string;
 static thread_local int depth = 0;
-static thread_local std::vector<std::pair<Communicator *, Op>> pending;
+static thread_local std::vector<Call> pending;
 static thread_local std::vector<StreamHandle> streams;
 
-static Result refuse(Result result, std::string text) {
+Result fakenccl::refuse(Result result, std::string text) {
   lastError = std::move(text);
   return result;
 }
@@ -210,7 +136,7 @@ static void carryOut(const std::vector<Op *> &ops) {
   }
 }
 
-static bool fail(Clique &clique, std::string text) {
+bool fakenccl::fail(Clique &clique, std::string text) {
   if (clique.failure == success)
     clique.error = std::move(text);
   clique.failure = invalidUsage;
@@ -317,9 +243,6 @@ static Result checkReady(Communicator *comm) {
 // Communicators
 //===----------------------------------------------------------------------===//
 
-/// Begins to serve other processes.
-static bool listenToOthers();
-
 FAKE_EXPORT Result ncclGetVersion(int *version) {
   const char *text = std::getenv("FAKE_NCCL_VERSION");
   *version = text ? std::atoi(text) : 21801;
@@ -371,43 +294,6 @@ static Communicator *make(std::shared_ptr<Clique> clique, int rank,
   return comm;
 }
 
-/// A communicator that the process of `owner` keeps as `there`.
-static Communicator *makeElsewhere(std::shared_ptr<Connection> owner,
-                                   uint64_t there) {
-  auto *comm = new Communicator;
-  comm->owner = std::move(owner);
-  comm->there = there;
-  comm->blocking = false;
-  std::lock_guard guard(lock);
-  live.insert(comm);
-  return comm;
-}
-
-static Result lose() {
-  return refuse(remoteError, "the process that keeps the communicator is gone");
-}
-
-static Result joinElsewhere(CommHandle *made, int ranks, const UniqueId &id,
-                            int rank, const Config *config, int maker) {
-  if (config->blocking != 0)
-    return refuse(invalidUsage, "between processes nothing blocks here");
-  auto owner = std::make_shared<Connection>();
-  owner->socket = fakenccl::connectTo(maker);
-  fakenccl::Message message;
-  message.put('I');
-  message.put(ranks);
-  message.put(id);
-  message.put(rank);
-  if (owner->socket < 0 || !owner->ask(message))
-    return lose();
-  auto result = message.get<Result>();
-  auto there = message.get<uint64_t>();
-  if (result != inProgress)
-    return refuse(result, message.getText());
-  *made = makeElsewhere(owner, there);
-  return result;
-}
-
 FAKE_EXPORT Result ncclCommInitRankConfig(CommHandle *made, int ranks,
                                           UniqueId id, int rank,
                                           Config *config) {
@@ -447,21 +333,8 @@ FAKE_EXPORT Result ncclCommInitRankConfig(CommHandle *made, int ranks,
 
 FAKE_EXPORT Result ncclCommSplit(CommHandle comm, int color, int key,
                                  CommHandle *made, Config *config) {
-  if (comm->owner) {
-    fakenccl::Message message;
-    message.put('S');
-    message.put(comm->there);
-    message.put(color);
-    message.put(key);
-    if (!comm->owner->ask(message))
-      return lose();
-    auto result = message.get<Result>();
-    auto there = message.get<uint64_t>();
-    if (result != inProgress)
-      return refuse(result, message.getText());
-    *made = makeElsewhere(comm->owner, there);
-    return result;
-  }
+  if (comm->owner)
+    return splitElsewhere(comm, color, key, made);
   std::unique_lock guard(lock);
   if (Result result = checkReady(comm))
     return result;
@@ -499,24 +372,6 @@ FAKE_EXPORT Result ncclCommSplit(CommHandle comm, int color, int key,
   return success;
 }
 
-/// The same of one that another process keeps: when all is done, results come.
-static Result lookElsewhere(CommHandle comm, Result *state) {
-  fakenccl::Message message;
-  message.put('A');
-  message.put(comm->there);
-  if (!comm->owner->ask(message)) {
-    *state = lose();
-    return success;
-  }
-  *state = message.get<Result>();
-  comm->size = message.get<uint64_t>();
-  lastError = message.getText();
-  if (*state == success)
-    for (auto [to, bytes] : std::exchange(comm->results, {}))
-      message.getBytes(to, bytes);
-  return success;
-}
-
 FAKE_EXPORT Result ncclCommGetAsyncError(CommHandle comm, Result *state) {
   if (comm && comm->owner)
     return lookElsewhere(comm, state);
@@ -536,7 +391,7 @@ FAKE_EXPORT Result ncclCommGetAsyncError(CommHandle comm, Result *state) {
   return success;
 }
 
-static void drop(Communicator *comm) {
+void fakenccl::drop(Communicator *comm) {
   if (comm->owner) {
     live.erase(comm);
     delete comm;
@@ -549,13 +404,6 @@ static void drop(Communicator *comm) {
   live.erase(comm);
   delete comm;
   changed.notify_all();
-}
-
-static void tellOwner(char what, CommHandle comm) {
-  fakenccl::Message message;
-  message.put(what);
-  message.put(comm->there);
-  comm->owner->ask(message);
 }
 
 FAKE_EXPORT Result ncclCommAbort(CommHandle comm) {
@@ -608,8 +456,7 @@ static bool isRecorded(StreamHandle stream) {
   return stream && recording && recording(stream);
 }
 
-/// Bytes that an op reads and writes, on a communicator of `ranks` ranks.
-static std::pair<size_t, size_t> sidesOf(const Op &op, size_t ranks) {
+std::pair<size_t, size_t> fakenccl::sidesOf(const Op &op, size_t ranks) {
   size_t bytes = op.count * bytesOf(op.type);
   switch (op.kind) {
   case Kind::Send:
@@ -626,34 +473,8 @@ static std::pair<size_t, size_t> sidesOf(const Op &op, size_t ranks) {
   return {};
 }
 
-/// Hands the calls of a group to the process that keeps their communicators.
-static Result
-giveElsewhere(const std::vector<std::pair<Communicator *, Op>> &calls) {
-  fakenccl::Message message;
-  message.put('G');
-  message.put<uint64_t>(calls.size());
-  for (auto &[comm, op] : calls) {
-    auto [reads, writes] = sidesOf(op, comm->size);
-    message.put(comm->there);
-    message.put(op);
-    message.put<uint64_t>(reads);
-    message.putBytes(op.src, reads);
-    message.put<uint64_t>(writes);
-  }
-  if (!calls[0].first->owner->ask(message))
-    return lose();
-  auto result = message.get<Result>();
-  if (result != inProgress)
-    return refuse(result, message.getText());
-  for (auto &[comm, op] : calls)
-    if (size_t writes = sidesOf(op, comm->size).second)
-      comm->results.push_back({op.dst, writes});
-  return result;
-}
-
 /// Gives calls to their communicators, which it returns. The lock is held.
-static std::vector<Communicator *>
-give(const std::vector<std::pair<Communicator *, Op>> &calls) {
+static std::vector<Communicator *> give(const std::vector<Call> &calls) {
   std::vector<Communicator *> used;
   for (auto [comm, op] : calls) {
     if (!live.count(comm))
@@ -677,7 +498,7 @@ give(const std::vector<std::pair<Communicator *, Op>> &calls) {
 namespace {
 /// The calls of a group that was recorded.
 struct Recorded {
-  std::vector<std::pair<Communicator *, Op>> calls;
+  std::vector<Call> calls;
 };
 } // namespace
 
@@ -760,7 +581,7 @@ FAKE_EXPORT Result ncclGroupEnd() {
   return result;
 }
 
-static Result add(CommHandle comm, Op op, StreamHandle stream) {
+Result fakenccl::add(CommHandle comm, Op op, StreamHandle stream) {
   {
     std::lock_guard guard(lock);
     if (comm->owner && comm->size == 0)
@@ -838,156 +659,6 @@ FAKE_EXPORT Result ncclReduceScatter(const void *src, void *dst, size_t count,
   return add(comm,
              collective(Kind::ReduceScatter, src, dst, count, type, reduction),
              stream);
-}
-
-//===----------------------------------------------------------------------===//
-// For other processes
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One process that this one keeps communicators for.
-class Guest {
-public:
-  explicit Guest(int socket) : socket(socket) {}
-  ~Guest();
-  void serve() {
-    fakenccl::Message request;
-    while (request.receive(socket)) {
-      fakenccl::Message reply;
-      answer(request, reply);
-      if (!reply.send(socket))
-        return;
-    }
-  }
-
-private:
-  /// Memory of the calls under way on a communicator.
-  struct Kept {
-    std::list<std::vector<std::byte>> reads, writes;
-  };
-  void answer(fakenccl::Message &request, fakenccl::Message &reply);
-  void finish(Result result, uint64_t made, fakenccl::Message &reply) {
-    if (result == inProgress && made != 0)
-      comms[reinterpret_cast<CommHandle>(made)];
-    reply.put(result);
-    reply.put(made);
-    tell(reply);
-  }
-  static void tell(fakenccl::Message &reply) {
-    reply.putText(ncclGetLastError(nullptr));
-  }
-  static CommHandle commOf(fakenccl::Message &request) {
-    return reinterpret_cast<CommHandle>(request.get<uint64_t>());
-  }
-  Result give(fakenccl::Message &request);
-  void look(CommHandle comm, fakenccl::Message &reply);
-
-  int socket;
-  std::map<CommHandle, Kept> comms;
-};
-} // namespace
-
-Guest::~Guest() {
-  close(socket);
-  // Whoever leaves without a word is missed.
-  std::lock_guard guard(lock);
-  for (auto &[comm, kept] : comms) {
-    if (!live.count(comm))
-      continue;
-    fail(*comm->clique,
-         "the process of rank " + std::to_string(comm->rank) + " is gone");
-    comm->clique->failure = remoteError;
-    drop(comm);
-  }
-}
-
-Result Guest::give(fakenccl::Message &request) {
-  auto count = request.get<uint64_t>();
-  std::vector<CommHandle> used;
-  ncclGroupStart();
-  Result bad = success;
-  for (uint64_t i = 0; i < count; ++i) {
-    CommHandle comm = commOf(request);
-    Op op = request.get<Op>();
-    Kept &kept = comms[comm];
-    std::vector<std::byte> &from =
-        kept.reads.emplace_back(request.get<uint64_t>() + 1);
-    request.getBytes(from.data(), from.size() - 1);
-    auto writes = request.get<uint64_t>();
-    op.src = from.data();
-    op.dst = writes ? kept.writes.emplace_back(writes).data() : from.data();
-    if (Result result = add(comm, op, nullptr);
-        result != success && result != inProgress && bad == success)
-      bad = result;
-  }
-  Result result = ncclGroupEnd();
-  return bad != success ? bad : result;
-}
-
-void Guest::look(CommHandle comm, fakenccl::Message &reply) {
-  Result state = success;
-  Result result = ncclCommGetAsyncError(comm, &state);
-  state = result == success ? state : result;
-  reply.put(state);
-  {
-    std::lock_guard guard(lock);
-    reply.put<uint64_t>(live.count(comm) ? comm->clique->ranks.size() : 0);
-  }
-  tell(reply);
-  if (state != success)
-    return;
-  Kept &kept = comms[comm];
-  for (const std::vector<std::byte> &data : kept.writes)
-    reply.putBytes(data.data(), data.size());
-  kept = {};
-}
-
-void Guest::answer(fakenccl::Message &request, fakenccl::Message &reply) {
-  CommHandle made = nullptr;
-  Config config;
-  config.blocking = 0;
-  switch (request.get<char>()) {
-  case 'I': {
-    int ranks = request.get<int>();
-    auto id = request.get<UniqueId>();
-    int rank = request.get<int>();
-    Result result = ncclCommInitRankConfig(&made, ranks, id, rank, &config);
-    return finish(result, reinterpret_cast<uint64_t>(made), reply);
-  }
-  case 'S': {
-    CommHandle comm = commOf(request);
-    int color = request.get<int>(), key = request.get<int>();
-    Result result = ncclCommSplit(comm, color, key, &made, &config);
-    return finish(result, reinterpret_cast<uint64_t>(made), reply);
-  }
-  case 'G':
-    reply.put(give(request));
-    return tell(reply);
-  case 'A':
-    return look(commOf(request), reply);
-  case 'X':
-  case 'D': {
-    CommHandle comm = commOf(request);
-    comms.erase(comm);
-    reply.put(ncclCommAbort(comm));
-    return;
-  }
-  }
-}
-
-static bool listenToOthers() {
-  int listener = fakenccl::listenAs(getpid());
-  if (listener < 0)
-    return false;
-  std::thread([listener] {
-    while (true) {
-      int socket = accept(listener, nullptr, nullptr);
-      if (socket < 0)
-        return;
-      std::thread([socket] { Guest(socket).serve(); }).detach();
-    }
-  }).detach();
-  return true;
 }
 
 /// How many communicators there are.
