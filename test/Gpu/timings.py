@@ -113,7 +113,7 @@ def timings(tiny: bool) -> list[Timing]:
         Timing("f32 matrix product", product("f32", single), "TFLOP/s", 2.0 * single**3, 80, "cuBLASLt",
                shape={"kind": "product", "type": "float32", "n": single}),
         Timing("memory-bound fusion", fusion(elements), "GB/s", 16.0 * elements, 85, floor="copy in device memory"),
-        Timing("attention forward", fill("attention.mlir.in", **fields), "TFLOP/s", forward, 85,
+        Timing("attention forward", fill("attention.mlir.in", **fields), "TFLOP/s", forward, 85, "cuDNN",
                shape=dict(attention, kind="attention")),
         Timing("attention backward", fill("attention_backward.mlir.in", **fields), "TFLOP/s", 3.5 * forward, 85,
                shape=dict(attention, kind="attention_backward")),
