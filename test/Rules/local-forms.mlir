@@ -34,7 +34,7 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   return %0 : tensor<f32>
 }
 // CHECK: func.func @main(%[[A:.*]]: tensor<4xf32> {{.*}}, %[[INIT:.*]]: tensor<f32>
-// CHECK: %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK: %[[ZERO:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<f32>
 // CHECK: %[[PART:.*]] = stablehlo.reduce(%[[A]] init: %[[ZERO]])
 // CHECK: %[[TOTAL:.*]] = spmd.all_reduce sum %[[PART]]
 // CHECK: stablehlo.add %{{.*}}, %[[TOTAL]]
