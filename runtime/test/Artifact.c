@@ -11,11 +11,11 @@ const char shardc_strings[] = "x\0all_reduce\0sum.py:3:1";
 const int64_t shardc_strings_length = sizeof(shardc_strings);
 
 const int64_t shardc_sites[] = {
-    0x5345544953445253, 3, 20, /* magic, version, words */
+    0x5345544953445253, 4, 21, /* magic, version, words */
     1, 1,                      /* mesh axes, sites */
     2, 0, 8,                   /* size and name of "x"; where site 0 starts */
     2, 2, 16, 1,               /* all_reduce, its name, f32, sum */
-    -1, 13, 0,                 /* no name, location, not in place */
+    -1, 13, 0, 0,              /* no name, location, not in place, released at once */
     1, 0, 0, 0,                /* one group axis, no dims: axis 0 */
     0,                         /* a word that nobody reads */
 };

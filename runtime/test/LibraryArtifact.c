@@ -13,7 +13,7 @@
 const char shardc_strings[] = "x\0all_reduce\0sum.py:3:1";
 const int64_t shardc_strings_length = sizeof(shardc_strings);
 const int64_t shardc_sites[] = {
-    0x5345544953445253, 3, 20, 1, 1, 2, 0, 8, 2, 2, 16, 1, -1, 13, 0, 1, 0, 0, 0, 0,
+    0x5345544953445253, 4, 21, 1, 1, 2, 0, 8, 2, 2, 16, 1, -1, 13, 0, 0, 1, 0, 0, 0, 0,
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
 const char shardc_metadata[] = "{\"version\": 1, \"arch\": \"native;cuda:sm_80\"}";
