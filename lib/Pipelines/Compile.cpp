@@ -235,6 +235,12 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const S
   return memory;
 }
 
+/// What is held where most is, in the arena as it is planned in the end.
+static std::string largestOf(ModuleOp module) {
+  auto largest = module->getAttrOfType<StringAttr>("spmd.arena_largest");
+  return largest ? largest.str() : std::string();
+}
+
 FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module, const StageOptions &options, ProgramMetadata &metadata) {
   int64_t limit = options.memoryLimit;
   if (limit <= 0 && options.memoryLimitOf)
@@ -242,11 +248,15 @@ FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module, const StageOptions &
   if (limit <= 0) {
     if (failed(lowerToLLVM(module, options)))
       return failure();
-    return MemoryPlan();
+    MemoryPlan memory;
+    memory.largest = largestOf(module);
+    return memory;
   }
   FailureOr<MemoryPlan> memory = lowerWithin(module, limit, options, metadata);
   if (failed(memory) || failed(lowerBuffersToLLVM(module, options)))
     return failure();
+  if (memory->largest.empty())
+    memory->largest = largestOf(module);
   return memory;
 }
 

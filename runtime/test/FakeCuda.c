@@ -299,6 +299,12 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
   pthread_mutex_unlock(&lock);
   return result;
 }
+int cuDeviceTotalMem_v2(size_t *total, int device) {
+  if (device < 0 || device >= setting("FAKE_CUDA_DEVICES", 1))
+    return INVALID;
+  *total = (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20);
+  return OK;
+}
 int cuMemGetInfo_v2(size_t *free, size_t *total) {
   *total = (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20);
   pthread_mutex_lock(&lock);

@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --spmd-plan-arena --allow-unregistered-dialect --split-input-file | FileCheck %s
 
 // Two buffers that do not live together share bytes.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64}
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64, spmd.arena_largest = "64 bytes of f32 [16]{{.*}}; 64 bytes of f32 [16]{{[^;]*}}"}
 //       CHECK: func.func @main(%[[ARENA:.*]]: memref<?xi8> {spmd.arena})
 //       CHECK:   memref.view %[[ARENA]]
 //       CHECK:   memref.view %[[ARENA]]
@@ -21,7 +21,7 @@ module {
 // -----
 
 // What a loop reads lives as long as the loop.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64}
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64,
 module {
   func.func @main(%n: index) {
     %c0 = arith.constant 0 : index
@@ -40,7 +40,7 @@ module {
 // -----
 
 // A bound on the size is enough; without one the buffer is freed after its use.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 448 : i64}
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 448 : i64,
 //       CHECK:   memref.view {{.*}} : memref<?xi8> to memref<?xf32>
 //       CHECK:   %[[OTHER:.*]] = memref.alloc
 //       CHECK:   memref.dealloc %[[OTHER]]

@@ -13,6 +13,7 @@
 #include "Report.h"
 #include "Session.h"
 #include "Trace.h"
+#include "shardrt/Devices.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,8 +27,8 @@
 using namespace llvm;
 using namespace shardc;
 
-/// Bytes of a run: whole arrays here, every rank's shards, and an arena of each rank
-/// for what it computes in between.
+/// Bytes of a run: whole arrays here, every rank's shards, and an arena of each
+/// rank for what it computes in between.
 static uint64_t bytesNeeded(const ProgramMetadata &program) {
   uint64_t needed =
       SaturatingMultiply<uint64_t>(program.arenaBytes, program.numRanks());
@@ -54,24 +55,50 @@ static uint64_t memoryLimit(const RunOptions &options) {
          sys::Process::getPageSizeEstimate();
 }
 
-/// Bytes that the machine can give now; the most there are where it does not say.
+/// Bytes that the machine can give now; the most there are where it does not
+/// say.
 static uint64_t availableMemory() {
   // A file of the kernel has no size to map.
   auto file = MemoryBuffer::getFileAsStream("/proc/meminfo");
   if (file)
     for (StringRef line : split((*file)->getBuffer(), '\n'))
-      if (uint64_t kilobytes; line.consume_front("MemAvailable:") &&
-                              !line.trim().split(' ').first.getAsInteger(
-                                  10, kilobytes))
+      if (uint64_t kilobytes;
+          line.consume_front("MemAvailable:") &&
+          !line.trim().split(' ').first.getAsInteger(10, kilobytes))
         return kilobytes * 1024;
   return UINT64_MAX;
+}
+
+/// Lets programs be compiled to what the GPUs, which ranks take in turn, have
+/// left for the temporaries of a rank. Where there are none, running the
+/// program says why.
+static void limitDeviceMemory(RunOptions &options) {
+  int64_t devices = 0, bytes = 0;
+  if (shardrt_cuda_devices(&devices, &bytes) != SHARDRT_OK)
+    return;
+  options.compile.stages.memoryLimitOf =
+      [devices, bytes](const ProgramMetadata &program) -> int64_t {
+    // The driver, kernels and libraries take some as well.
+    int64_t ranks = program.numRanks();
+    int64_t room = bytes / 10 * 9 / divideCeil(ranks, devices);
+    uint64_t fixed = 0;
+    for (const std::vector<ValueMetadata> *list :
+         {&program.arguments, &program.results})
+      for (const ValueMetadata &value : *list)
+        fixed = SaturatingAdd<uint64_t>(
+            fixed, divideCeil(bytesOfShards(value, program.meshShape(), ranks),
+                              ranks));
+    return fixed < uint64_t(room) ? room - int64_t(fixed) : 0;
+  };
 }
 
 /// Where that is asked for, lets programs be compiled to what is left for the
 /// temporaries of a rank.
 static void limitMemory(RunOptions &options) {
-  if (!options.fitsMemory || options.compile.stages.target == Target::Cuda)
+  if (!options.fitsMemory)
     return;
+  if (options.compile.stages.target == Target::Cuda && options.memoryLimit == 0)
+    return limitDeviceMemory(options);
   uint64_t limit = memoryLimit(options);
   // The runtime and other programs take some as well.
   if (options.memoryLimit == 0)
@@ -144,27 +171,55 @@ static Expected<Session> openProgram(const RunOptions &options,
   return session;
 }
 
+/// What to do about a program that needs more memory than there is, what was
+/// done, and what holds most.
+static std::string adviceOnMemory(const Session &session,
+                                  const RunOptions &options) {
+  const MemoryPlan &memory = session.memory();
+  std::string tried;
+  if (options.isArtifact)
+    tried = "; shard-translate --memory-limit=BYTES compiles it to need less";
+  else if (!options.fitsMemory)
+    tried = "; --fit-memory compiles it to need less";
+  if (memory.repeated + memory.loops > 0)
+    tried =
+        formatv("; repeating {0} ops and taking {1} chains of ops in blocks "
+                "of rows was not enough",
+                memory.repeated, memory.loops);
+  if (!memory.largest.empty())
+    tried += "; most is held by " + memory.largest;
+  return tried;
+}
+
 /// Refuses a program whose inputs and outputs would not fit in memory: whole
 /// arrays here, and every rank's shards.
 static Error checkMemory(const Session &session, const RunOptions &options) {
   const ProgramMetadata &program = session.metadata();
   uint64_t limit = memoryLimit(options), needed = bytesNeeded(program);
+  // Temporaries on GPUs are none of the machine's.
+  bool onDevice = StringRef(program.arch).contains(";cuda:");
+  if (onDevice && options.memoryLimit == 0)
+    needed -= std::min(needed, SaturatingMultiply<uint64_t>(
+                                   program.arenaBytes, program.numRanks()));
   if (needed <= limit)
     return Error::success();
-  const MemoryPlan &memory = session.memory();
-  std::string tried;
-  if (!options.fitsMemory && !options.isArtifact)
-    tried = "; --fit-memory compiles it to need less";
-  if (memory.repeated + memory.loops > 0)
-    tried = formatv("; repeating {0} ops and taking {1} chains of ops in blocks "
-                    "of rows was not enough",
-                    memory.repeated, memory.loops);
-  if (!memory.largest.empty())
-    tried += "; most is held by " + memory.largest;
   return toolError(ExitCode::Memory,
                    "inputs, outputs and temporaries need " + Twine(needed) +
                        " bytes on " + Twine(program.numRanks()) +
-                       " ranks, the limit is " + Twine(limit) + tried);
+                       " ranks, the limit is " + Twine(limit) +
+                       adviceOnMemory(session, options));
+}
+
+/// Adds advice to an error of a run that could not get memory.
+static Error explainMemory(Error error, const Session &session,
+                           const RunOptions &options) {
+  return handleErrors(
+      std::move(error), [&](std::unique_ptr<ToolError> known) -> Error {
+        if (known->code != ExitCode::Memory)
+          return Error(std::move(known));
+        return toolError(known->code,
+                         known->message + adviceOnMemory(session, options));
+      });
 }
 
 static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
@@ -184,9 +239,9 @@ static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
 }
 
 /// Runs the model on one rank, nothing cut.
-static Expected<std::vector<HostArray>>
-runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
-             HostCalls *calls) {
+static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
+                                                     ArrayRef<HostArray> inputs,
+                                                     HostCalls *calls) {
   ModelOptions compile = options.compile;
   compile.ranks.reset();
   compile.stages.unsharded = true;
@@ -204,7 +259,7 @@ runUnsharded(const RunOptions &options, ArrayRef<HostArray> inputs,
   Expected<RunResult> run =
       session->run(inputs, /*steps=*/1, options.timeoutMs);
   if (!run)
-    return run.takeError();
+    return explainMemory(run.takeError(), *session, options);
   return std::move(run->outputs);
 }
 
@@ -254,7 +309,7 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   Expected<RunResult> run =
       session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)
-    return run.takeError();
+    return explainMemory(run.takeError(), *session, *options);
   if (!member.isFirst())
     return Error::success();
   if (!options->outputsFile.empty())

@@ -19,7 +19,7 @@ struct MemoryPlan {
   int64_t repeated = 0;     ///< ops that run once more
   int64_t loops = 0;        ///< over blocks of rows
   int64_t addedPercent = 0; ///< of the program's arithmetic, as estimated
-  std::string largest;      ///< where it is still too much: what is held
+  std::string largest;      ///< what is held where most is
 };
 
 /// A compiled program: what its artifact is linked from.

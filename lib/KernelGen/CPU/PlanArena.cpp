@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/UserLocation.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -359,6 +360,52 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
   memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
 }
 
+/// The largest buffers of those that live where most bytes do: "1024 bytes of
+/// f32 [16, 16] at model.py:3", by "; ". Empty without buffers.
+static std::string nameLargest(ArrayRef<Buffer> planned) {
+  constexpr size_t kMost = 3;
+  // Lives begin before others end at the same place.
+  SmallVector<std::pair<int64_t, int64_t>> changes;
+  for (const Buffer &buffer : planned) {
+    changes.push_back({2 * int64_t(buffer.from), buffer.bytes});
+    changes.push_back({2 * int64_t(buffer.to) + 1, -buffer.bytes});
+  }
+  llvm::sort(changes);
+  int64_t live = 0, most = 0, place = 0;
+  for (auto [at, bytes] : changes) {
+    live += bytes;
+    if (live > most) {
+      most = live;
+      place = at / 2;
+    }
+  }
+  SmallVector<const Buffer *> largest;
+  for (const Buffer &buffer : planned)
+    if (int64_t(buffer.from) <= place && place <= int64_t(buffer.to))
+      largest.push_back(&buffer);
+  llvm::sort(largest, [](const Buffer *a, const Buffer *b) {
+    return std::pair(b->bytes, a) < std::pair(a->bytes, b);
+  });
+  largest.resize(std::min(largest.size(), kMost));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const Buffer *buffer : largest) {
+    memref::AllocOp alloc = buffer->alloc;
+    os << (text.empty() ? "" : "; ") << buffer->bytes << " bytes of "
+       << alloc.getType().getElementType() << " [";
+    llvm::interleaveComma(alloc.getType().getShape(), os, [&](int64_t size) {
+      if (ShapedType::isDynamic(size))
+        os << '?';
+      else
+        os << size;
+    });
+    os << "]";
+    if (std::string where = userLocation(alloc.getLoc()); where != "unknown")
+      os << " at " << where;
+  }
+  return text;
+}
+
 FailureOr<int64_t> Planner::run() {
   SmallVector<Buffer> planned;
   function.walk([&](memref::AllocOp alloc) {
@@ -399,6 +446,9 @@ FailureOr<int64_t> Planner::run() {
   }
 
   OpBuilder builder(function.getContext());
+  if (std::string largest = nameLargest(planned); !largest.empty())
+    function->getParentOfType<ModuleOp>()->setAttr(
+        "spmd.arena_largest", builder.getStringAttr(largest));
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
   DictionaryAttr marked = builder.getDictionaryAttr(
       builder.getNamedAttr("spmd.arena", builder.getUnitAttr()));

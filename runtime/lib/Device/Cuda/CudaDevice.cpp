@@ -11,12 +11,14 @@
 #include "Device/Cpu/Copy.h"
 #include "Device/Cuda/Driver.h"
 #include "Device/TensorMap.h"
+#include "shardrt/Devices.h"
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -699,4 +701,25 @@ std::unique_ptr<Device> shardrt::openCudaDevice(const DeviceCode &code,
   status = device->status;
   error = "rank " + std::to_string(rank) + ": " + device->error;
   return nullptr;
+}
+
+int shardrt_cuda_devices(int64_t *count, int64_t *bytes) {
+  *count = *bytes = 0;
+  std::string error;
+  const Driver *driver = openDriver(error);
+  int found = 0;
+  if (!driver || driver->deviceGetCount(&found) != success || found < 1)
+    return SHARDRT_UNSUPPORTED;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int number = 0; number < found; ++number) {
+    DeviceId device = 0;
+    size_t total = 0;
+    if (driver->deviceGet(&device, number) != success ||
+        driver->deviceTotalMem(&total, device) != success)
+      return SHARDRT_UNSUPPORTED;
+    least = std::min(least, static_cast<int64_t>(total));
+  }
+  *count = found;
+  *bytes = least;
+  return SHARDRT_OK;
 }

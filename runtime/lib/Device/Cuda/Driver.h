@@ -74,6 +74,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
   F(cuDeviceGet, deviceGet, (DeviceId *, int))                                 \
   F(cuDeviceGetName, deviceGetName, (char *, int, DeviceId))                   \
   F(cuDeviceGetAttribute, deviceGetAttribute, (int *, int, DeviceId))          \
+  F(cuDeviceTotalMem_v2, deviceTotalMem, (size_t *, DeviceId))                 \
   F(cuDevicePrimaryCtxRetain, primaryCtxRetain, (ContextHandle *, DeviceId))   \
   F(cuDevicePrimaryCtxRelease_v2, primaryCtxRelease, (DeviceId))               \
   F(cuCtxSetCurrent, ctxSetCurrent, (ContextHandle))                           \
