@@ -14,10 +14,12 @@ using namespace shardc::raise;
 //===----------------------------------------------------------------------===//
 
 PolyId Algebra::intern(Poly poly) {
-  if (!defined.empty() && llvm::any_of(poly, [&](const Monomial &monomial) {
-        return llvm::any_of(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
-      }))
+  if (!defined.empty() && llvm::any_of(poly, [&](const Monomial &monomial) { return isExpandable(monomial); }))
     return expandDefined(poly);
+  return internPlain(std::move(poly));
+}
+
+PolyId Algebra::internPlain(Poly poly) {
   std::sort(poly.begin(), poly.end(), [](const Monomial &a, const Monomial &b) { return a.factors < b.factors; });
   Poly merged;
   for (Monomial &monomial : poly) {
@@ -138,9 +140,13 @@ void Algebra::collectTerms(PolyId poly, SmallVectorImpl<TermId> &found) const {
     }
 }
 
-bool Algebra::isPositive(PolyId poly) const {
-  const Poly &p = polys[poly];
-  return p.size() == 1 && p[0].coefficient > 0 && llvm::all_of(p[0].factors, [&](auto &factor) {
+bool Algebra::isPositive(PolyId poly) {
+  std::optional<Monomial> product;
+  if (polys[poly].size() == 1)
+    product = polys[poly][0];
+  else if (ofBlocks)
+    product = asProduct(poly, /*mayDefine=*/false);
+  return product && product->coefficient > 0 && llvm::all_of(product->factors, [&](auto &factor) {
            const Term &term = terms[factor.first];
            return term.kind == TermKind::Exp || term.kind == TermKind::Total || (term.kind == TermKind::SumOverKey && isPositive(term.arguments[0]));
          });
@@ -173,7 +179,71 @@ PolyId Algebra::add(PolyId lhs, PolyId rhs, double rhsFactor) {
 
 PolyId Algebra::scale(PolyId poly, double by) { return add(number(0), poly, by); }
 
+void Algebra::addConditions(const Monomial &score, Conditions &found) const {
+  if (score.coefficient <= 0 || score.factors.size() != 1 || score.factors[0].second != 1)
+    return;
+  const Term &select = terms[score.factors[0].first];
+  if (select.kind != TermKind::Function || select.name.getValue() != "stablehlo.select")
+    return;
+  const Poly &condition = polys[select.arguments[0]];
+  bool isElse = constantOf(select.arguments[2]) == -INFINITY, isThen = constantOf(select.arguments[1]) == -INFINITY;
+  if (!isElse && !isThen)
+    return;
+  auto isAnd = [&](const Monomial &part, double coefficient) {
+    return part.coefficient == coefficient && !part.factors.empty() &&
+           llvm::all_of(part.factors, [&](auto &factor) { return terms[factor.first].isBool; });
+  };
+  // Where the condition is a, or 1 - a.
+  bool isPlain = condition.size() == 1 && isAnd(condition[0], 1);
+  bool isNegated = condition.size() == 2 && condition[0].factors.empty() && condition[0].coefficient == 1 && isAnd(condition[1], -1);
+  if (isPlain == isElse && (isPlain || isNegated))
+    for (auto [id, power] : condition[isPlain ? 0 : 1].factors)
+      found.implied.push_back(id);
+  else if ((isPlain ? condition[0] : isNegated ? condition[1] : Monomial()).factors.size() == 1)
+    found.refuted.push_back(condition[isPlain ? 0 : 1].factors[0].first);
+  for (const Monomial &inner : polys[select.arguments[isElse ? 1 : 2]])
+    addConditions(inner, found);
+}
+
+const Algebra::Conditions &Algebra::conditionsOf(TermId id) const {
+  if (auto it = conditions.find(id); it != conditions.end())
+    return it->second;
+  Conditions found;
+  const Term &term = terms[id];
+  if (term.kind == TermKind::Exp)
+    for (const Monomial &monomial : polys[term.arguments[0]])
+      addConditions(monomial, found);
+  // A sum is zero where all its parts are.
+  if (term.kind == TermKind::SumOverKey && polys[term.arguments[0]].size() == 1)
+    for (auto [inner, power] : polys[term.arguments[0]][0].factors)
+      if (power > 0) {
+        const Conditions &parts = conditionsOf(inner);
+        auto isOfRow = [&](TermId part) { return (terms[part].dims & ~term.dims) == 0; };
+        llvm::copy_if(parts.implied, std::back_inserter(found.implied), isOfRow);
+        llvm::copy_if(parts.refuted, std::back_inserter(found.refuted), isOfRow);
+      }
+  return conditions[id] = std::move(found);
+}
+
+/// True for what may be zero by conditions of its own.
+static bool isMaskable(const Term &term) { return term.kind == TermKind::Exp || term.kind == TermKind::SumOverKey; }
+
 Monomial Algebra::times(Monomial monomial, TermId term, int power) const {
+  if (power > 0 && terms[term].isBool) {
+    for (auto [other, exponent] : monomial.factors)
+      if (exponent > 0 && isMaskable(terms[other])) {
+        const Conditions &known = conditionsOf(other);
+        if (llvm::is_contained(known.implied, term))
+          return monomial;
+        if (llvm::is_contained(known.refuted, term))
+          return Monomial{0, {}};
+      }
+  } else if (power > 0 && isMaskable(terms[term]) && powerOf(monomial, term) == 0) {
+    const Conditions &known = conditionsOf(term);
+    if (llvm::any_of(known.refuted, [&](TermId id) { return powerOf(monomial, id) > 0; }))
+      return Monomial{0, {}};
+    llvm::erase_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && llvm::is_contained(known.implied, factor.first); });
+  }
   auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.first >= term; });
   if (it != monomial.factors.end() && it->first == term) {
     it->second += power;
@@ -210,7 +280,8 @@ PolyId Algebra::multiply(PolyId lhs, PolyId rhs) {
 
 PolyId Algebra::invert(PolyId poly) {
   if (ofBlocks)
-    poly = total(poly);
+    if (std::optional<Monomial> product = asProduct(poly, /*mayDefine=*/true))
+      poly = internPlain({*product});
   const Poly &p = polys[poly];
   bool hasBool = llvm::any_of(p, [&](const Monomial &m) {
     return llvm::any_of(m.factors, [&](auto &factor) { return terms[factor.first].isBool; });
@@ -261,9 +332,11 @@ PolyId Algebra::exponential(PolyId poly) {
     Term term{TermKind::Exp};
     term.dims = dimsOf(monomial);
     Monomial positive = monomial;
-    positive.coefficient = std::abs(factor);
+    // Whole multiples are powers, so that shifts by a part of one another cancel.
+    bool isWhole = ofBlocks && std::round(factor) == factor && std::abs(factor) < 8;
+    positive.coefficient = isWhole ? 1 : std::abs(factor);
     term.arguments = {intern({positive})};
-    outside = times(std::move(outside), internTerm(std::move(term)), factor < 0 ? -1 : 1);
+    outside = times(std::move(outside), internTerm(std::move(term)), isWhole ? int(factor) : factor < 0 ? -1 : 1);
   }
   if (inside.empty())
     return intern({outside});
@@ -274,8 +347,12 @@ PolyId Algebra::exponential(PolyId poly) {
 }
 
 PolyId Algebra::logarithm(PolyId poly) {
-  if (ofBlocks)
-    poly = total(poly);
+  if (ofBlocks) {
+    if (std::optional<PolyId> merged = logarithmOfMerge(poly))
+      return *merged;
+    if (std::optional<Monomial> product = asProduct(poly, /*mayDefine=*/true))
+      poly = internPlain({*product});
+  }
   Poly copy = polys[poly];
   if (copy.size() == 1 && copy[0].coefficient > 0) {
     PolyId sum = number(std::log(copy[0].coefficient));
@@ -286,7 +363,7 @@ PolyId Algebra::logarithm(PolyId poly) {
       }
       Term term{TermKind::Log};
       term.dims = terms[id].dims;
-      term.arguments = {ofTerm(id)};
+      term.arguments = {internPlain({Monomial{1, {{id, 1}}}})};
       PolyId part = this->term(std::move(term));
       sum = add(sum, part, power);
     }

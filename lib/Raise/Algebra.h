@@ -98,6 +98,8 @@ public:
   bool ofBlocks = false;
   PolyId sumOver(unsigned dim, double size, PolyId poly);
   PolyId maxOver(unsigned dim, PolyId poly);
+  /// The larger of `poly`, which is a statistic, and zero. Largest of two and absolute values are written with it.
+  PolyId positivePart(PolyId poly, mlir::MLIRContext *context);
   /// `poly` as a product of terms, if it is a sum of blocks' sums of exponentials times something.
   PolyId total(PolyId poly);
   /// `poly` with the terms that `replace` knows replaced, inside of terms too.
@@ -121,13 +123,19 @@ public:
   std::optional<TermId> singleTerm(PolyId poly) const;
   /// The power of `term` in `monomial`.
   static int powerOf(const Monomial &monomial, TermId term);
-  /// `monomial` times `term` to the power.
+  /// The conditions outside of which the exponential, or the sum of such, `id` is zero, as what is -inf in its score says; `refuted` are those
+  /// inside of which it is.
+  struct Conditions {
+    std::vector<TermId> implied, refuted;
+  };
+  const Conditions &conditionsOf(TermId id) const;
+  /// `monomial` times `term` to the power. Conditions that an exponential in it implies are left out.
   Monomial times(Monomial monomial, TermId term, int power) const;
   Monomial times(const Monomial &lhs, const Monomial &rhs) const;
   /// All terms in `poly`, those in arguments of terms too.
   void collectTerms(PolyId poly, llvm::SmallVectorImpl<TermId> &found) const;
   /// True if it is a product of exponentials and sums of such.
-  bool isPositive(PolyId poly) const;
+  bool isPositive(PolyId poly);
   /// Equal but for rounding of coefficients.
   bool isNear(PolyId lhs, PolyId rhs) const;
   bool isKeyDependent(DimSet dims) const { return dims & keyDims; }
@@ -138,9 +146,16 @@ public:
 private:
   TermId internTerm(Term term);
   bool hasExponential(const Monomial &monomial) const;
+  void addConditions(const Monomial &score, Conditions &found) const;
   bool isStatistic(const Monomial &monomial) const;
   PolyId sumOfBody(unsigned dim, double size, const Monomial &body);
+  /// Numbers `poly` as it is, blocks that are known as part of a total too.
+  PolyId internPlain(Poly poly);
+  /// `poly` as a product, whose factors may be such blocks; a total is made where `mayDefine`.
+  std::optional<Monomial> asProduct(PolyId poly, bool mayDefine);
   PolyId expandDefined(const Poly &poly);
+  bool isExpandable(const Monomial &monomial) const;
+  std::optional<PolyId> logarithmOfMerge(PolyId poly);
   /// The sum over `dim` of `body`, all whose factors have it.
   PolyId makeSum(unsigned dim, Monomial body);
   /// How deep sums lie in one another in the term.
@@ -151,8 +166,15 @@ private:
   double keySize;
   /// Terms that are written as others: sums of blocks, by their total.
   std::map<TermId, PolyId> defined;
+  /// Of those that are one of two parts: whole = mine * block + its * other.
+  struct Halves {
+    TermId whole, other;
+    double mine, its;
+  };
+  std::map<TermId, Halves> halves;
   mutable std::map<TermId, bool> statistics;
   mutable std::map<TermId, unsigned> heights;
+  mutable std::map<TermId, Conditions> conditions;
   std::vector<Term> terms;
   std::vector<Poly> polys;
   std::map<std::string, TermId> termNumbers;

@@ -7,6 +7,15 @@
 //     Σ_e dout Σ_k Exp v  =  Σ_k Exp Σ_e dout v
 //     1 / (x (L0 + L1))   =  x^-1 Total^-1, and from then on L1 = Total - L0
 //
+// Blocks that have been divided by their own sums before they are merged have inverses of these too. Fractions of two parts of
+// a whole are taken apart, which makes them unique:
+//
+//     L0 L1^-1  =  Total L1^-1 - 1               L0^-1 L1^-1  =  Total^-1 (L0^-1 + L1^-1)
+//
+// and the logarithm of a sum of exponentials, in the form that does not overflow, is what it is:
+//
+//     max(a, b) + log(1 + exp(-|a - b|))  =  log(exp(a) + exp(b))
+//
 //===----------------------------------------------------------------------===//
 #include "Algebra.h"
 #include <cmath>
@@ -50,61 +59,162 @@ unsigned Algebra::heightOf(TermId id) const {
   return heights[id] = height;
 }
 
+bool Algebra::isExpandable(const Monomial &monomial) const {
+  return llvm::any_of(monomial.factors, [&](auto &factor) {
+    if (!defined.count(factor.first))
+      return false;
+    auto parts = halves.find(factor.first);
+    return factor.second > 0 || (parts != halves.end() && powerOf(monomial, parts->second.other) != 0);
+  });
+}
+
 PolyId Algebra::expandDefined(const Poly &poly) {
   PolyId sum = number(0);
   Poly plain;
   for (const Monomial &monomial : poly) {
-    auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
-    if (it == monomial.factors.end()) {
+    if (!isExpandable(monomial)) {
       plain.push_back(monomial);
       continue;
     }
-    PolyId others = intern({times(monomial, it->first, -1)});
-    sum = add(sum, multiply(others, defined[it->first]));
+    auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
+    if (it != monomial.factors.end()) {
+      PolyId others = intern({times(monomial, it->first, -1)});
+      sum = add(sum, multiply(others, defined[it->first]));
+      continue;
+    }
+    // A fraction with the block below: the other part goes from above, or from below.
+    it = llvm::find_if(monomial.factors, [&](auto &factor) {
+      auto parts = halves.find(factor.first);
+      return parts != halves.end() && powerOf(monomial, parts->second.other) != 0;
+    });
+    TermId block = it->first;
+    Halves parts = halves[block];
+    if (powerOf(monomial, parts.other) > 0) {
+      Monomial rest = times(monomial, parts.other, -1), whole = times(rest, parts.whole, 1), mine = times(rest, block, 1);
+      whole.coefficient /= parts.its;
+      mine.coefficient *= -parts.mine / parts.its;
+      sum = add(sum, intern({whole, mine}));
+    } else {
+      Monomial rest = times(monomial, parts.whole, -1), mine = times(rest, block, 1), its = times(rest, parts.other, 1);
+      mine.coefficient *= parts.mine;
+      its.coefficient *= parts.its;
+      sum = add(sum, intern({mine, its}));
+    }
   }
   return add(sum, intern(std::move(plain)));
 }
 
+PolyId Algebra::positivePart(PolyId poly, MLIRContext *context) {
+  if (polys[poly].empty())
+    return poly;
+  // Of two that differ by their sign, one is written with the other.
+  if (polys[poly].front().coefficient < 0)
+    return add(positivePart(scale(poly, -1), context), poly);
+  Term term{TermKind::Function};
+  term.name = StringAttr::get(context, "stablehlo.maximum");
+  term.attributes = DictionaryAttr::get(context);
+  term.type = Float32Type::get(context);
+  term.arguments = {poly, number(0)};
+  term.argumentTypes = {term.type, term.type};
+  term.dims = dimsOf(poly);
+  return this->term(std::move(term));
+}
+
+std::optional<PolyId> Algebra::logarithmOfMerge(PolyId poly) {
+  // 1 + exp(d) exp(positivePart(d))^-2
+  Poly part = polys[add(poly, number(1), -1)];
+  if (part.empty() || part.size() >= polys[poly].size())
+    return std::nullopt;
+  for (auto [id, power] : part.front().factors) {
+    if (power != -2 || terms[id].kind != TermKind::Exp)
+      continue;
+    PolyId positive = terms[id].arguments[0];
+    std::optional<TermId> larger = singleTerm(positive);
+    if (!larger || terms[*larger].kind != TermKind::Function || terms[*larger].name.getValue() != "stablehlo.maximum" ||
+        constantOf(terms[*larger].arguments[1]) != 0.0)
+      continue;
+    PolyId other = exponential(terms[*larger].arguments[0]);
+    Poly rest;
+    for (const Monomial &monomial : part)
+      rest.push_back(times(monomial, id, 2));
+    if (other == intern(std::move(rest)))
+      return add(logarithm(add(number(1), other)), positive, -1);
+  }
+  return std::nullopt;
+}
+
 PolyId Algebra::total(PolyId poly) {
+  std::optional<Monomial> product = asProduct(poly, /*mayDefine=*/true);
+  return product ? intern({*product}) : intern(Poly(polys[poly]));
+}
+
+std::optional<Monomial> Algebra::asProduct(PolyId poly, bool mayDefine) {
   // Written before one of its terms was known as part of a total.
   poly = intern(Poly(polys[poly]));
-  if (polys[poly].size() < 2)
-    return poly;
+  if (polys[poly].empty())
+    return std::nullopt;
+  if (polys[poly].size() == 1)
+    return polys[poly][0];
   Poly copy = polys[poly];
+  // What all have, and what any is divided by.
   Monomial common{1, {}};
-  for (auto [id, power] : copy.front().factors) {
-    int least = power;
-    for (const Monomial &monomial : copy) {
-      int other = powerOf(monomial, id);
-      least = (other > 0) != (least > 0) ? 0 : std::abs(other) < std::abs(least) ? other : least;
+  for (const Monomial &part : copy)
+    for (auto [id, power] : part.factors) {
+      int least = power;
+      for (const Monomial &monomial : copy)
+        least = std::min(least, powerOf(monomial, id));
+      if (least != 0 && powerOf(common, id) == 0)
+        common = times(std::move(common), id, least);
     }
-    if (least != 0)
-      common = times(std::move(common), id, least);
-  }
   Poly blocks;
   for (Monomial monomial : copy) {
     for (auto [id, power] : common.factors)
       monomial = times(std::move(monomial), id, -power);
     blocks.push_back(std::move(monomial));
   }
+  // One of the blocks that are written as a difference of totals, or its square.
+  PolyId difference = intern(blocks);
+  for (auto [block, value] : std::map<TermId, PolyId>(defined)) {
+    PolyId now = intern(Poly(polys[value])), power = now;
+    for (int exponent : {1, 2}) {
+      double ratio = polys[power].empty() || polys[difference].empty() ? 0 : polys[difference][0].coefficient / polys[power][0].coefficient;
+      if (ratio != 0 && polys[power].size() == polys[difference].size() && isNear(difference, scale(power, ratio))) {
+        common.coefficient *= ratio;
+        return times(std::move(common), block, exponent);
+      }
+      // Only blocks that are divided by their own sums are squared.
+      if (polys[difference].size() < 3 || !halves.count(block))
+        break;
+      Poly square;
+      for (const Monomial &a : polys[now])
+        for (const Monomial &b : polys[now])
+          square.push_back(times(a, b));
+      power = intern(std::move(square));
+    }
+  }
+  if (!mayDefine)
+    return std::nullopt;
   auto isBlock = [&](const Monomial &monomial) {
     return monomial.factors.size() == 1 && monomial.factors[0].second == 1 &&
            terms[monomial.factors[0].first].kind == TermKind::SumOverKey && isStatistic(monomial.factors[0].first);
   };
   auto one = llvm::find_if(blocks, isBlock);
   if (one == blocks.end())
-    return poly;
+    return std::nullopt;
   TermId block = one->factors[0].first;
   if (llvm::count_if(blocks, [&](const Monomial &monomial) { return powerOf(monomial, block) != 0; }) != 1)
-    return poly;
+    return std::nullopt;
   Term term{TermKind::Total};
   term.arguments = {intern(blocks)};
   term.dims = dimsOf(term.arguments[0]);
   PolyId whole = this->term(std::move(term));
+  TermId wholeTerm = polys[whole][0].factors[0].first;
   double coefficient = one->coefficient;
   blocks.erase(one);
+  if (blocks.size() == 1 && blocks[0].factors.size() == 1 && blocks[0].factors[0].second == 1)
+    halves[block] = {wholeTerm, blocks[0].factors[0].first, coefficient, blocks[0].coefficient};
   defined[block] = scale(add(whole, intern(std::move(blocks)), -1), 1 / coefficient);
-  return multiply(intern({common}), whole);
+  return times(std::move(common), wholeTerm, 1);
 }
 
 PolyId Algebra::power(PolyId poly, int exponent) {

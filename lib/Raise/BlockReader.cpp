@@ -570,26 +570,68 @@ PolyId BlockReader::readReduction(Operation *op, const Layout &layout) {
 }
 
 PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
-  // Rows without a key so far have no sum either, whatever they are shifted by.
   auto isStatistic = [&](Value value) {
     Poly poly = algebra.get(read(value, layout));
     return llvm::any_of(poly, [&](const Monomial &part) {
       return llvm::any_of(part.factors, [&](auto &factor) { return algebra.isStatistic(factor.first); });
     });
   };
+  // Rows without a key so far have no sum either, whatever they are shifted by.
   if (isa<stablehlo::IsFiniteOp>(op) && isStatistic(op->getOperand(0))) {
     isGuarded = true;
     return algebra.number(1);
   }
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && isa<FloatType>(elementOf(compare.getLhs()))) {
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && isa<FloatType>(elementOf(compare.getLhs())) && isStatistic(compare.getLhs())) {
     using Direction = stablehlo::ComparisonDirection;
     Direction direction = compare.getComparisonDirection();
     bool isOther = direction == Direction::NE || direction == Direction::GT;
-    if ((isOther || direction == Direction::EQ) && algebra.constantOf(read(compare.getRhs(), layout)) == -INFINITY && isStatistic(compare.getLhs())) {
+    std::optional<double> number = algebra.constantOf(read(compare.getRhs(), layout));
+    if ((isOther || direction == Direction::EQ) && number == -INFINITY) {
       isGuarded = true;
       return algebra.number(isOther);
     }
+    // No statistic is infinity, and none is NaN.
+    if ((direction == Direction::EQ || direction == Direction::NE) && number == INFINITY)
+      return algebra.number(direction == Direction::NE);
+    if ((direction == Direction::EQ || direction == Direction::NE) && compare.getLhs() == compare.getRhs())
+      return algebra.number(direction == Direction::EQ);
   }
+  // Minus infinity as the logarithm of no sum yet: no statistic changes it.
+  if (isa<FloatType>(elementOf(op->getResult(0))) && isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp, stablehlo::AbsOp, stablehlo::ExpOp>(op)) {
+    auto infinityOf = [&](Value value) -> std::optional<double> {
+      std::optional<double> number = algebra.constantOf(read(value, layout));
+      return number && std::isinf(*number) ? number : std::nullopt;
+    };
+    std::optional<double> lhs = infinityOf(op->getOperand(0)), rhs = op->getNumOperands() == 2 ? infinityOf(op->getOperand(1)) : std::nullopt;
+    if (isa<stablehlo::SubtractOp>(op) && rhs)
+      rhs = -*rhs;
+    if (lhs && isa<stablehlo::ExpOp>(op))
+      return algebra.number(*lhs < 0 ? 0 : *lhs);
+    if (lhs && isa<stablehlo::NegOp, stablehlo::AbsOp>(op))
+      return algebra.number(isa<stablehlo::AbsOp>(op) ? INFINITY : -*lhs);
+    if (lhs && op->getNumOperands() == 2 && !rhs && isStatistic(op->getOperand(1)))
+      return algebra.number(*lhs);
+    if (rhs && !lhs && isStatistic(op->getOperand(0)))
+      return algebra.number(*rhs);
+  }
+  // Merges by the logarithms of sums: see BlockAlgebra.cpp.
+  if (isa<FloatType>(elementOf(op->getResult(0))) && op->getNumOperands() == 2 && isa<stablehlo::MaxOp>(op) &&
+      (isStatistic(op->getOperand(0)) || isStatistic(op->getOperand(1)))) {
+    PolyId lhs = read(op->getOperand(0), layout), rhs = read(op->getOperand(1), layout);
+    // A number in the place of minus infinity would swallow what is added to it.
+    bool isSmall = llvm::all_of(std::array{lhs, rhs}, [&](PolyId side) {
+      return llvm::all_of(algebra.get(side), [](const Monomial &part) { return std::abs(part.coefficient) < 1e4; });
+    });
+    if (isSmall)
+      return algebra.add(rhs, algebra.positivePart(algebra.add(lhs, rhs, -1), op->getContext()));
+  }
+  if (isa<stablehlo::AbsOp>(op) && isa<FloatType>(elementOf(op->getResult(0))) && isStatistic(op->getOperand(0))) {
+    PolyId inner = read(op->getOperand(0), layout);
+    if (!algebra.isPositive(inner))
+      return algebra.add(algebra.scale(algebra.positivePart(inner, op->getContext()), 2), inner, -1);
+  }
+  if (isa<stablehlo::Log1pOp>(op) && (isStatistic(op->getOperand(0)) || algebra.constantOf(read(op->getOperand(0), layout)) == 0.0))
+    return algebra.logarithm(algebra.add(algebra.number(1), read(op->getOperand(0), layout)));
   PolyId result = Reader::readElementwise(op, layout);
   return elementOf(op->getResult(0)).isInteger() && !elementOf(op->getResult(0)).isInteger(1) ? placePositions(result) : result;
 }

@@ -462,6 +462,9 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
            key = e.arrangeAll(orElse(b.keyRoot, f.keyRoot), /*ofQueries=*/false),
            value = e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
   SmallVector<PolyId> slopes = {b.slope ? *b.slope : f.algebra->number(0)};
+  // Nothing comes back to what is masked with -inf, also in rows that are NaN because all of it is.
+  for (TermId condition : f.algebra->conditionsOf(f.exp).implied)
+    slopes.front() = f.algebra->multiply(slopes.front(), f.algebra->ofTerm(condition));
   for (const ExtraGradient &extra : b.extras)
     slopes.push_back(extra.slope);
   for (const Arranged *operand : {&query, &key, &value})
@@ -521,6 +524,15 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   Emitter e(f, placeOf(b), replacements);
   // Rows and output lie as the forward op has them.
   GradientRows rows{makes.rows(), made.getResult(1), Value(), {}};
+  Value wideOut = e.convert(made.getResult(0), e.accumulator);
+  /// `value`, which lies as `dims`, or zero where a row has no key.
+  auto orZero = [&](Value value, ArrayRef<unsigned> dims) {
+    Value sums = e.spread({made.getResult(2), rows.dims}, dims);
+    Writer whole(*f.algebra, e.builder, e.loc, e.accumulator, typeOf(sums).getShape());
+    Value zeros = whole.write(f.algebra->number(0), e.accumulator);
+    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, sums, zeros, stablehlo::ComparisonDirection::EQ);
+    return stablehlo::SelectOp::create(e.builder, e.loc, sums.getType(), isEmpty, zeros, value);
+  };
   SmallVector<unsigned> outDims(rows.dims), madeOrder = makes.dims(), madeDims;
   outDims.push_back(f.feature);
   rows.dout = e.arrange(b.dout, outDims);
@@ -532,10 +544,9 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   Value sums = e.spread({made.getResult(2), rows.dims}, rows.dout.dims);
   Value quotient = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(), rows.dout.value, sums);
   if (f.emptyIsZero) {
-    Writer whole(*f.algebra, e.builder, e.loc, e.accumulator, typeOf(sums).getShape());
-    Value zeros = whole.write(f.algebra->number(0), e.accumulator);
-    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, sums, zeros, stablehlo::ComparisonDirection::EQ);
-    quotient = stablehlo::SelectOp::create(e.builder, e.loc, sums.getType(), isEmpty, zeros, quotient);
+    quotient = orZero(quotient, rows.dout.dims);
+    rows.max = orZero(rows.max, rows.dims);
+    wideOut = orZero(wideOut, madeDims);
   }
   rows.dout.value = quotient;
   auto placesIn = [&](ArrayRef<unsigned> dims, ArrayRef<unsigned> wanted) {
@@ -544,7 +555,6 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   auto numbers = stablehlo::DotDimensionNumbersAttr::get(
       e.builder.getContext(), placesIn(rows.dout.dims, rows.dims), placesIn(madeDims, rows.dims),
       placesIn(rows.dout.dims, {f.feature}), placesIn(madeDims, {f.feature}));
-  Value wideOut = e.convert(made.getResult(0), e.accumulator);
   rows.delta = stablehlo::DotGeneralOp::create(e.builder, e.loc, made.getResult(1).getType(), rows.dout.value, wideOut, numbers,
                                                ArrayAttr(), stablehlo::DotAlgorithmAttr());
   emitGradient(e, b, rows);

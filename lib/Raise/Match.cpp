@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
+#include "NearMiss.h"
 #include <cmath>
 
 using namespace mlir;
@@ -171,27 +172,54 @@ PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operat
   return algebra.term(std::move(term));
 }
 
-/// True if `probability` is chosen, or zero, by a condition, and what is chosen has been divided.
-static bool isChosenLast(Value probability) {
+/// The condition by which `probability`, which lies as `layout`, is chosen, and else zero, where what is chosen has been divided; nullopt
+/// if there is none.
+static std::optional<PolyId> chosenLast(Forward &f, Value probability, Layout layout) {
   while (Operation *op = probability.getDefiningOp()) {
-    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::ConvertOp>(op))
+    if (isa<stablehlo::TransposeOp>(op)) {
+      layout = throughTranspose(op, layout);
+    } else if (isa<stablehlo::BroadcastInDimOp>(op)) {
+      layout = throughBroadcast(op, layout);
+    } else if (isa<stablehlo::ReshapeOp>(op)) {
+      std::optional<Layout> inner = f.reader->regroup(layout, typeOf(op->getOperand(0)).getShape());
+      f.reader->split.reset();
+      if (!inner)
+        return std::nullopt;
+      layout = *inner;
+    } else if (!isa<stablehlo::ConvertOp>(op)) {
       break;
+    }
     probability = op->getOperand(0);
   }
   auto select = probability.getDefiningOp<stablehlo::SelectOp>();
-  return select && (isBefore(select.getOnTrue(), 8, llvm::IsaPred<stablehlo::DivOp>) || isBefore(select.getOnFalse(), 8, llvm::IsaPred<stablehlo::DivOp>));
+  if (!select)
+    return std::nullopt;
+  auto isDivided = [](Value value) { return isBefore(value, 8, llvm::IsaPred<stablehlo::DivOp>); };
+  PolyId condition = f.reader->read(select.getPred(), typeOf(select.getPred()).getRank() == 0 ? Layout() : layout);
+  std::optional<PolyId> found;
+  if (isDivided(select.getOnTrue()))
+    found = condition;
+  else if (isDivided(select.getOnFalse()))
+    found = f.algebra->add(f.algebra->number(1), condition, -1);
+  f.reader->split.reset();
+  return found;
 }
 
-/// True if all that the score of `f` masks with -inf is masked by the conditions in `weight` too.
-static bool masksAlike(const Forward &f, const Poly &weight) {
+/// True if all that the score of `f` masks with -inf is masked by `condition` too.
+static bool masksAlike(const Forward &f, PolyId condition) {
   std::optional<TermId> mask = f.algebra->singleTerm(f.score);
   const Term *select = mask ? &f.algebra->getTerm(*mask) : nullptr;
-  if (!select || select->kind != TermKind::Function || select->name != "stablehlo.select" || weight.size() != 1 ||
-      f.algebra->constantOf(select->arguments[2]) != -INFINITY)
+  if (!select || select->kind != TermKind::Function || select->name != "stablehlo.select")
     return false;
-  const Poly &condition = f.algebra->get(select->arguments[0]);
-  return condition.size() == 1 && condition[0].coefficient == 1 && llvm::all_of(condition[0].factors, [&](auto &factor) {
-           return f.algebra->getTerm(factor.first).isBool && Algebra::powerOf(weight[0], factor.first) == 1;
+  bool isElse = f.algebra->constantOf(select->arguments[2]) == -INFINITY;
+  if (!isElse && f.algebra->constantOf(select->arguments[1]) != -INFINITY)
+    return false;
+  PolyId kept = isElse ? select->arguments[0] : f.algebra->add(f.algebra->number(1), select->arguments[0], -1);
+  if (kept == condition)
+    return true;
+  const Poly &whole = f.algebra->get(condition), &part = f.algebra->get(kept);
+  return whole.size() == 1 && part.size() == 1 && part[0].coefficient == 1 && llvm::all_of(part[0].factors, [&](auto &factor) {
+           return f.algebra->getTerm(factor.first).isBool && Algebra::powerOf(whole[0], factor.first) == 1;
          });
 }
 
@@ -315,8 +343,19 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     return std::nullopt;
   };
   f.isOpen = open;
-  if (!open && !isNormalised(read))
-    return miss(broken, "the exponentials are not divided by their sum alone");
+  if (!open && !isNormalised(read)) {
+    bool isProduct = llvm::any_of(algebra.get(read), [&](const Monomial &monomial) {
+      return llvm::any_of(monomial.factors, [&](auto &factor) {
+        return algebra.getTerm(factor.first).kind == TermKind::Dot && factor.first != raw && (algebra.getTerm(factor.first).dims & bit(f.key));
+      });
+    });
+    if (Operation *addition = isProduct ? nullptr : findAddition(probability))
+      return miss(addition, ("'" + addition->getName().getStringRef() + "' adds something to the exponentials, or to their sum").str());
+    if (broken == dot || broken->hasTrait<OpTrait::IsTerminator>())
+      broken = findDivision(probability, dot);
+    return miss(broken, isProduct ? "what is summed up is a gradient, but not one of attention that is raised"
+                                  : "the exponentials are not divided by their sum alone");
+  }
   if (!raw)
     return std::nullopt;
   if (keys.size() != 1)
@@ -342,7 +381,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     weight.push_back(std::move(part));
   }
   f.weight = algebra.intern(weight);
-  f.emptyIsZero = isChosenLast(probability) && ((open && isCondition(algebra, f.weight)) || masksAlike(f, algebra.get(f.weight)));
+  if (std::optional<PolyId> chosen = chosenLast(f, probability, layout))
+    f.emptyIsZero = (open && isCondition(algebra, f.weight)) || masksAlike(f, *chosen);
   SmallVector<TermId> weightTerms;
   algebra.collectTerms(f.weight, weightTerms);
   for (TermId id : weightTerms)

@@ -274,7 +274,6 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   SmallVector<TermId> terms;
   algebra.collectTerms(pairs.score, terms);
   std::optional<TermId> raw;
-  bool hasQueryNumber = false, hasKeyNumber = false;
   for (TermId id : terms) {
     const Term &term = algebra.getTerm(id);
     if (term.kind == TermKind::Dot || term.kind == TermKind::PairSum) {
@@ -284,22 +283,27 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
     }
     if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey)
       return std::nullopt;
-    if (term.kind == TermKind::Leaf && !(term.dims & bit(kDepth))) {
-      hasQueryNumber |= (term.dims & rowDims) && !(term.dims & bit(pairs.key));
-      hasKeyNumber |= (term.dims & bit(pairs.key)) && !(term.dims & rowDims);
-    }
   }
   if (!raw)
     return std::nullopt;
   pairs.raw = *raw;
   Term term = algebra.getTerm(*raw);
   if (term.kind == TermKind::Dot) {
-    if (!hasQueryNumber || !hasKeyNumber)
-      return std::nullopt;
     stablehlo::DotGeneralOp dot = findDot(term);
     if (!dot)
       return std::nullopt;
     std::tie(pairs.queryRoot, pairs.keyRoot) = rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
+    // A number of each query, and one of each key; batch dims both may have.
+    DimSet ofQueries = rowDims & ~dimsIn(pairs.keyRoot.layout);
+    auto hasNumber = [&](bool isKey) {
+      return llvm::any_of(terms, [&](TermId id) {
+        const Term &leaf = algebra.getTerm(id);
+        return leaf.kind == TermKind::Leaf && !(leaf.dims & bit(kDepth)) && bool(leaf.dims & bit(pairs.key)) == isKey &&
+               bool(leaf.dims & ofQueries) != isKey;
+      });
+    };
+    if (!hasNumber(false) || !hasNumber(true))
+      return std::nullopt;
   } else {
     pairs.elements = elementsOf(pairs, term);
     if (!pairs.elements)

@@ -441,7 +441,7 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
   auto tryRead = [&](const RingOperand &operand) -> std::optional<PolyId> {
     if (result.getType() != operand.value.getType() || outSharding.getDims() != operand.sharding.getDims())
       return std::nullopt;
-    PolyId poly = ring.reader->read(inner, operand.layout);
+    PolyId poly = algebra.intern(Poly(algebra.get(ring.reader->read(inner, operand.layout))));
     bool isCut = ring.reader->split.has_value();
     ring.reader->split.reset();
     return isCut || algebra.get(poly).empty() ? std::nullopt : std::optional(poly);

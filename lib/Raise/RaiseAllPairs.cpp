@@ -2,10 +2,12 @@
 #include "AddOutputs.h"
 #include "shardc/Raise/Passes.h"
 #include "Emit.h"
+#include "NearMiss.h"
 #include "SplitPairs.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include <set>
 
 namespace shardc {
 #define GEN_PASS_DEF_RAISEALLPAIRSPASS
@@ -130,12 +132,40 @@ static void findOpenGradient(Group &group, const Numbering &numbering) {
   });
 }
 
+/// A tensor that scores or weights of `f` read, and that is among `values`; null if there is none.
+static Value findMadeOf(Forward &f, const DenseSet<Value> &values) {
+  SmallVector<TermId> terms;
+  f.algebra->collectTerms(f.opScore, terms);
+  f.algebra->collectTerms(f.weight, terms);
+  for (TermId id : terms)
+    if (const Term &term = f.algebra->getTerm(id); !f.isRaw(id) && term.arguments.empty() && term.tensor && values.contains(term.tensor))
+      return term.tensor;
+  return Value();
+}
+
+/// The op that makes the elements of `value`.
+static Operation *makerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa<stablehlo::SliceOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp>(op) &&
+         op->getOperand(0).getDefiningOp())
+    op = op->getOperand(0).getDefiningOp();
+  return op;
+}
+
 /// Finds the gradients of `group` and what else its rows give; true if all of it can be replaced.
 static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
   findOpenGradient(group, numbering);
   if (group.forwards.empty() && !group.gradient)
     return false;
   Forward &first = group.any();
+  // The end of a function has no place: what it takes of `values` has.
+  auto placeOfUse = [](Operation *user, const DenseSet<Value> &values) {
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      for (Value operand : user->getOperands())
+        if (values.contains(operand) && operand.getDefiningOp())
+          return operand.getDefiningOp();
+    return user;
+  };
   auto miss = [&](Operation *place, StringRef why) {
     llvm::erase_if(misses, [&](const Miss &other) { return other.dot == first.dot; });
     misses.push_back({first.dot, place->getLoc(), why.str()});
@@ -175,8 +205,12 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
       scores.push_back(op.getResult(0));
   for (Value value : scores) {
     if (Operation *survivor = findSurvivor(value, first.dot->getBlock(), replaced, seen))
-      return miss(survivor, ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
+      return miss(placeOfUse(survivor, seen), ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
   }
+  // What a score is compared with must not be made of scores that are computed elsewhere, and rounded otherwise.
+  for (Forward &f : group.forwards)
+    if (Value made = findMadeOf(f, seen))
+      return miss(makerOf(made), ("'" + makerOf(made)->getName().getStringRef() + "' takes scores of several pairs together before their softmax").str());
   if (group.gradient && !isThere(group.gradient->first, group.gradient->second))
     return miss(placeOf(group.gradient->second), "it is needed before what it is made of");
   for (Forward &f : group.forwards)
@@ -304,40 +338,21 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   return !groups.empty() || !pairs.empty();
 }
 
-/// A product of exponentials that are summed up, a few elementwise ops behind them; null if there is none.
-static Operation *findProductOf(Value value, int depth = 8) {
-  for (Operation *user : value.getUsers()) {
-    if (isa<stablehlo::DotGeneralOp>(user))
-      return user;
-    // A loss takes something off: that is no attention.
-    bool passes = depth > 0 && isa<stablehlo::DivOp, stablehlo::MulOp, stablehlo::SelectOp, stablehlo::ConvertOp>(user);
-    if (Operation *found = passes ? findProductOf(user->getResult(0), depth - 1) : nullptr)
-      return found;
-  }
-  return nullptr;
-}
-
-/// Looks for softmax of all pairs that is left though nothing was taken for attention: what is made of its probabilities is no sum over keys.
-static void findOtherUses(func::FuncOp func, std::vector<Miss> &misses) {
-  func.walk([&](stablehlo::ExpOp exp) {
-    auto type = dyn_cast<RankedTensorType>(exp.getType());
-    if (!type || type.getRank() < 2 || llvm::none_of(exp->getUsers(), llvm::IsaPred<stablehlo::ReduceOp>))
-      return;
-    Value scores = exp.getOperand();
-    for (int depth = 0; depth < 8 && scores.getDefiningOp() && !isa<stablehlo::DotGeneralOp>(scores.getDefiningOp()); ++depth) {
-      Operation *op = scores.getDefiningOp();
-      auto same = llvm::find_if(op->getOperands(), [&](Value operand) { return operand.getType() == type; });
-      if (same == op->operand_end())
-        break;
-      scores = *same;
-    }
-    auto product = scores.getDefiningOp<stablehlo::DotGeneralOp>();
-    auto countOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
-    if (!product || countOf(product.getResult()) <= countOf(product.getLhs()) + countOf(product.getRhs()))
-      return;
-    if (Operation *other = findProductOf(exp.getResult()))
-      misses.push_back({other, other->getLoc(), "'stablehlo.dot_general' mixes the probabilities before values are summed up with them"});
+/// Says why `func` has what looks like attention: which op broke it, where there is one, else what `misses` say.
+static void explainMisses(func::FuncOp func, std::vector<Miss> &misses) {
+  DenseSet<Operation *> softmaxes;
+  SmallVector<Breaker> breakers = findBreakers(func, softmaxes);
+  llvm::erase_if(misses, [&](const Miss &miss) {
+    return llvm::any_of(miss.dot->getOperands(), [&](Value operand) {
+      return isBefore(operand, 64, [&](Operation *op) { return softmaxes.contains(op); });
+    });
   });
+  for (const Breaker &breaker : breakers)
+    misses.push_back({breaker.op, breaker.op->getLoc(), breaker.why});
+  std::set<std::pair<const void *, std::string>> said;
+  for (const Miss &miss : misses)
+    if (said.insert({miss.place.getAsOpaquePointer(), miss.why}).second)
+      emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
 }
 
 namespace {
@@ -359,11 +374,8 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
       for (Block *block : blocks)
         if (raiseBlock(*block, numbering, misses))
           eraseDead(*block, misses);
-      if (explain && misses.empty())
-        findOtherUses(func, misses);
       if (explain)
-        for (const Miss &miss : misses)
-          emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
+        explainMisses(func, misses);
     });
   }
 };

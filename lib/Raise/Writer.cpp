@@ -55,6 +55,10 @@ Value Writer::writeTerm(TermId id, Type type) {
   return cast(value, type);
 }
 
+bool Writer::isExponential(TermId id) const {
+  return algebra.getTerm(id).kind == TermKind::Exp && (rowSum || !terms.contains(id));
+}
+
 Value Writer::writeAnd(const Monomial &monomial) {
   Value all;
   for (auto [id, power] : monomial.factors) {
@@ -84,15 +88,17 @@ Value Writer::writeBool(PolyId poly) {
 }
 
 Value Writer::write(const Monomial &monomial, Type type) {
-  if (!rowSum)
+  // Exponents come together before they are raised: exp(2xy - y²) / exp(x²) would overflow far from the origin.
+  bool isQuotient = llvm::count_if(monomial.factors, [&](auto &factor) { return isExponential(factor.first); }) > 1;
+  if (!rowSum && !isQuotient)
     return writeProduct(monomial, type);
   PolyId exponent = algebra.number(0);
   Monomial others{monomial.coefficient, {}};
   for (auto [id, power] : monomial.factors) {
-    if (id == rowSum->sum) {
+    if (rowSum && id == rowSum->sum) {
       exponent = algebra.add(exponent, algebra.ofTerm(rowSum->max), power);
       others = algebra.times(std::move(others), rowSum->part, power);
-    } else if (algebra.getTerm(id).kind == TermKind::Exp) {
+    } else if (isExponential(id)) {
       exponent = algebra.add(exponent, algebra.getTerm(id).arguments[0], power);
     } else {
       others = algebra.times(std::move(others), id, power);

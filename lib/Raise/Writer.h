@@ -39,6 +39,8 @@ private:
   mlir::RankedTensorType tensorOf(mlir::Type type) { return mlir::RankedTensorType::get(shape, type); }
   mlir::Type widen(mlir::Type type);
   mlir::Value number(double value, mlir::Type type);
+  /// True for an exponential that comes together with others.
+  bool isExponential(TermId id) const;
   mlir::Value writeTerm(TermId id, mlir::Type type);
   mlir::Value writeProduct(const Monomial &monomial, mlir::Type type);
   mlir::Value writeBool(PolyId poly);
