@@ -1,0 +1,192 @@
+//===- Steps.cpp - The steps of a run, as a rank does them ----------------===//
+//
+// A step is a call of the program, or what a device has recorded of one, done
+// again. What is recorded must not depend on data that the host has looked at,
+// and ranks whose devices wait for one another record and replay together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include "Core/Clock.h"
+#include "Core/World.h"
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+using namespace shardrt;
+
+void World::runSteps(shardrt_context &ctx, void *const *inputs,
+                     void *const *outputs) {
+  ctx.recordedCounts.clear();
+  runRepeated(ctx, inputs, outputs);
+  if (ctx.device)
+    ctx.device->forgetRecording();
+  // What others wait for in NCCL does not come any more: each must say so.
+  if (ctx.nccl && group->failed())
+    ctx.nccl->abort();
+}
+
+World::Replay World::howToReplay(const shardrt_context &ctx) const {
+  if (!ctx.device || !options.record)
+    return Replay::Never;
+  if (ctx.numRanks == 1)
+    return Replay::Alone;
+  // What NCCL does others need not know of; what the host's transports do waits
+  // for others on the host.
+  if (ctx.nccl)
+    return Replay::Each;
+  bool together = ctx.collectives == &directCollectives() &&
+                  static_cast<int64_t>(contexts.size()) == ctx.numRanks;
+  return together ? Replay::Together : Replay::Never;
+}
+
+bool World::hasNoneLooked(shardrt_context &ctx) {
+  // All look at the same numbers, after the barrier of the step before.
+  if (!options.job)
+    return std::all_of(contexts.begin(), contexts.end(),
+                       [](const auto &peer) { return !peer->hasLooked; });
+  std::vector<int64_t> others;
+  for (int64_t rank = 0; rank < numRanks(); ++rank)
+    if (rank != ctx.rank)
+      others.push_back(rank);
+  int64_t mine = ctx.hasLooked, all = mine;
+  Ticket ticket;
+  if (!ctx.comm->post({-1, 0}, {&mine, sizeof(mine)}, others, ticket))
+    return false;
+  for (int64_t rank : others) {
+    const std::byte *data = nullptr;
+    int64_t theirs;
+    if (!ctx.comm->open(ticket, rank, data))
+      return false;
+    std::memcpy(&theirs, data, sizeof(theirs));
+    all += theirs;
+    ctx.comm->close(ticket, rank);
+  }
+  return ctx.comm->finish(ticket, others) && all == 0;
+}
+
+bool World::beginRecording(shardrt_context &ctx, Replay how) {
+  if (how == Replay::Alone)
+    return ctx.device->beginRecording();
+  if (!hasNoneLooked(ctx))
+    return false;
+  // A device that cannot record does its work at once, which the others' wait
+  // for.
+  if (how == Replay::Each)
+    return ctx.device->beginRecording();
+  bool isFirst = &ctx == contexts[0].get();
+  Device &first = *contexts[0]->device;
+  if (isFirst)
+    recordsTogether = first.joinRecording(first);
+  if (!ctx.comm->barrier() || !recordsTogether)
+    return false;
+  if (!isFirst && !ctx.device->joinRecording(first))
+    failOfDevice(ctx, -1);
+  return true;
+}
+
+bool World::endRecording(shardrt_context &ctx, Replay how) {
+  if (how != Replay::Together)
+    return true; // with the step
+  if (!ctx.comm->barrier())
+    return false;
+  if (&ctx == contexts[0].get()) {
+    std::vector<Device *> devices;
+    for (auto &peer : contexts)
+      devices.push_back(peer->device.get());
+    if (!ctx.device->endRecording(devices))
+      return failOfDevice(ctx, -1);
+  }
+  return ctx.comm->barrier();
+}
+
+void World::runRepeated(shardrt_context &ctx, void *const *inputs,
+                        void *const *outputs) {
+  Comm &comm = *ctx.comm;
+  int64_t repeat = job.repeat;
+  Replay how = howToReplay(ctx);
+  Device *recorder = how == Replay::Never      ? nullptr
+                     : how == Replay::Together ? contexts[0]->device.get()
+                                               : ctx.device.get();
+  if (ctx.device)
+    ctx.device->looks = 0;
+  for (int64_t step = 0; step < repeat; ++step) {
+    if (ctx.deviceMemory)
+      ctx.deviceMemory->beginStep(step == 0, step == repeat - 1);
+    comm.enterStep();
+    int64_t began = ctx.trace ? nowNs() : 0;
+    // The first step uploads, the last downloads; those between do the same
+    // work.
+    bool isSteady = recorder && step > 0 && step < repeat - 1;
+    bool isReplay = isSteady && step > 1 && recorder->canReplay();
+    bool isRecording = isSteady && step == 1 && beginRecording(ctx, how);
+    if (isRecording)
+      for (shardrt_site_stats &stats : ctx.stats)
+        ctx.recordedCounts.push_back(-stats.count);
+    if (!(isReplay ? replayStep(ctx, how) : runStep(ctx, inputs, outputs)) ||
+        (isRecording && !endRecording(ctx, how)) || !comm.leaveStep())
+      return;
+    if (step == 0)
+      ctx.hasLooked = ctx.device && ctx.device->looks != 0;
+    if (ctx.trace)
+      ctx.trace->endStep(began, nowNs());
+    for (size_t i = 0; isRecording && i < ctx.stats.size(); ++i)
+      ctx.recordedCounts[i] += ctx.stats[i].count;
+    if (!comm.barrier())
+      return;
+    // One of those of this process has the clock.
+    if (&ctx != contexts[0].get())
+      continue;
+    int64_t now = nowNs();
+    if (job.milliseconds)
+      job.milliseconds[step] = static_cast<double>(now - job.lastEndNs) / 1e6;
+    job.lastEndNs = now;
+  }
+}
+
+bool World::replayStep(shardrt_context &ctx, Replay how) {
+  // Where several have recorded together the first does the work of all.
+  bool isDone = how == Replay::Together && &ctx != contexts[0].get();
+  if (isDone || ctx.device->replay()) {
+    for (size_t site = 0; site < ctx.stats.size(); ++site)
+      ctx.stats[site].count += ctx.recordedCounts[site];
+    return true;
+  }
+  ctx.fail(ctx.device->status, ctx.device->error);
+  return false;
+}
+
+bool World::runStep(shardrt_context &ctx, void *const *inputs,
+                    void *const *outputs) {
+  int status = SHARDRT_LOST;
+  std::string why;
+  try {
+    if (ctx.nccl && !ctx.nccl->connect(ctx))
+      status = ctx.comm->status();
+    else
+      status = program->main(&ctx, inputs, outputs);
+    if (status != SHARDRT_OK)
+      why = "left its step with status " + std::to_string(status);
+  } catch (const std::exception &e) {
+    why = std::string("threw an exception: ") + e.what();
+  } catch (...) {
+    why = "threw an exception";
+  }
+  // An exchange that was never waited for stays busy in `comm`, which says so.
+  for (shardrt_context::Pending &pending : ctx.pending)
+    pending.used = false;
+  ctx.unreleased.clear();
+  for (shardrt_context::Shown &shown : ctx.shown)
+    shown.used = false;
+  try {
+    ctx.memory.releaseAll();
+    if (ctx.deviceMemory)
+      ctx.deviceMemory->releaseAll();
+    if (status != SHARDRT_OK)
+      ctx.fail(status, why);
+  } catch (...) {
+    group->fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
+    return false;
+  }
+  return status == SHARDRT_OK;
+}
