@@ -14,6 +14,7 @@
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
@@ -33,19 +34,7 @@ using namespace shardc::spmd;
 /// True for a zero of either sign, or a splat or broadcast of it. All ranks then
 /// start from it, and the sum of what they have is what one start gives: -0 only
 /// where it was -0 and all terms are.
-static bool isZero(Value value) {
-  while (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
-    value = broadcast.getOperand();
-  DenseElementsAttr attr;
-  if (!matchPattern(value, m_Constant(&attr)) || !attr.isSplat())
-    return false;
-  Attribute element = attr.getSplatValue<Attribute>();
-  if (auto number = dyn_cast<FloatAttr>(element))
-    return number.getValue().isZero();
-  if (auto number = dyn_cast<IntegerAttr>(element))
-    return number.getValue().isZero();
-  return false;
-}
+static bool isAnyZero(Value value) { return stablehlo::isZero(value, /*orNegative=*/true); }
 
 static int64_t elementsOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -54,7 +43,7 @@ static int64_t elementsOf(Value value) {
 
 /// True if the reduction adds, and starts from zero.
 static bool addsUp(stablehlo::ReduceOp op) {
-  if (op->getNumResults() != 1 || !isZero(op->getOperand(1)))
+  if (op->getNumResults() != 1 || !isAnyZero(op->getOperand(1)))
     return false;
   Block &body = op->getRegion(0).front();
   auto add = dyn_cast<stablehlo::AddOp>(body.front());
@@ -211,7 +200,7 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
     return false;
   auto type = cast<RankedTensorType>(argument.getType());
   Value initial = loop->getOperand(number);
-  bool startsFromZero = isZero(initial);
+  bool startsFromZero = isAnyZero(initial);
   DenseElementsAttr none = neutralElement(ReductionKind::Sum, type.getElementType());
   if (!startsFromZero && (!type.hasStaticShape() || !none))
     return false;

@@ -1,7 +1,7 @@
 //===- Rows.cpp - What can be taken apart by rows -------------------------===//
 #include "Rows.h"
-#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -9,21 +9,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::memory;
 using namespace shardc::spmd;
-
-/// True for +0, or a splat or broadcast of it.
-static bool isZero(Value value) {
-  while (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
-    value = broadcast.getOperand();
-  DenseElementsAttr attr;
-  if (!matchPattern(value, m_Constant(&attr)) || !attr.isSplat())
-    return false;
-  Attribute element = attr.getSplatValue<Attribute>();
-  if (auto number = dyn_cast<FloatAttr>(element))
-    return number.getValue().isPosZero();
-  if (auto number = dyn_cast<IntegerAttr>(element))
-    return number.getValue().isZero();
-  return false;
-}
 
 /// The most major dim with more than one element; -1 if there is none, or if a
 /// size before it is unknown.
@@ -108,7 +93,9 @@ static void addRuleForms(Operation *op, SmallVectorImpl<RowForm> &forms) {
     if (isSum) {
       bool starts = op->getNumRegions() == 0;
       if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op))
-        starts = llvm::all_of(reduce.getInitValues(), isZero);
+        starts = llvm::all_of(reduce.getInitValues(), [](Value init) {
+          return stablehlo::isZero(init);
+        });
       if (!starts || factor.reduction != ReductionKind::Sum ||
           !llvm::all_of(op->getResultTypes(), addsExactlyEnough))
         continue;

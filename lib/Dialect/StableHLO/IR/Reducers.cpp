@@ -2,6 +2,7 @@
 
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
@@ -89,4 +90,17 @@ bool shardc::stablehlo::picksExtreme(Operation *reduce, bool &isMax) {
          both(
              place.getPred().getDefiningOp<OrOp>(),
              [&](Value wins) { return wins == value.getPred(); }, isTie);
+}
+
+bool stablehlo::isZero(Value value, bool orNegative) {
+  while (auto broadcast = value.getDefiningOp<BroadcastInDimOp>())
+    value = broadcast.getOperand();
+  DenseElementsAttr attr;
+  if (!matchPattern(value, m_Constant(&attr)) || !attr.isSplat())
+    return false;
+  Attribute element = attr.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<FloatAttr>(element))
+    return number.getValue().isPosZero() || (orNegative && number.getValue().isZero());
+  auto number = dyn_cast<IntegerAttr>(element);
+  return number && number.getValue().isZero();
 }

@@ -20,6 +20,10 @@ combineElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Region &
 /// value in as often as it likes.
 bool picksExtreme(mlir::Operation *reduce, bool &isMax);
 
+/// True for zero, or a splat or broadcast of it: of floats +0 alone, if not
+/// `orNegative`.
+bool isZero(mlir::Value value, bool orNegative = false);
+
 } // namespace shardc::stablehlo
 
 #endif // SHARDC_DIALECT_STABLEHLO_IR_REDUCERS_H
