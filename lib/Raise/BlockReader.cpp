@@ -593,7 +593,13 @@ PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
     // No statistic is infinity, and none is NaN.
     if ((direction == Direction::EQ || direction == Direction::NE) && number == INFINITY)
       return algebra.number(direction == Direction::NE);
-    if ((direction == Direction::EQ || direction == Direction::NE) && compare.getLhs() == compare.getRhs())
+  }
+  // x != x asks for NaN.
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && compare.getLhs() == compare.getRhs() && isa<FloatType>(elementOf(compare.getLhs())) &&
+      (algebra.constantOf(read(compare.getLhs(), layout)) || isStatistic(compare.getLhs()))) {
+    using Direction = stablehlo::ComparisonDirection;
+    Direction direction = compare.getComparisonDirection();
+    if (direction == Direction::EQ || direction == Direction::NE)
       return algebra.number(direction == Direction::EQ);
   }
   // Minus infinity as the logarithm of no sum yet: no statistic changes it.

@@ -203,6 +203,24 @@ def merged_scan(q, k, v):
 
 
 @program()
+def merged_crosswise(q, k, v):
+    """Each block has the weight of the other."""
+    out = total = None
+    for _ in range(RANKS):
+        scores = dot(q, k)
+        lse = jax.nn.logsumexp(scores, axis=-1)
+        block = jnp.exp(scores - lse[..., None]) @ v
+        if out is None:
+            out, total = block, lse
+        else:
+            both = jnp.logaddexp(total, lse)
+            out = out * jnp.exp(lse - both)[..., None] + block * jnp.exp(total - both)[..., None]
+            total = both
+        k, v = shift(k, v)
+    return out
+
+
+@program()
 def maxima_of_blocks(q, k, v):
     m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
     for _ in range(RANKS):
@@ -450,7 +468,7 @@ PROGRAMS["scan_gradient"] = Program(gradient(_scan_forward, _scan_backward), TOK
 
 
 # What becomes an op a block, as it is in the program.
-BLOCK_BY_BLOCK = {"blocks_left_out", "gathered", "whole_scan", "one_more", "one_block_missing", "places_in_blocks",
+BLOCK_BY_BLOCK = {"merged_crosswise", "blocks_left_out", "gathered", "whole_scan", "one_more", "one_block_missing", "places_in_blocks",
                   "other_way_round", "values_stay_behind", "rows_without_keys", "guarded_sum", "with_a_sink"}
 # What JAX derives of these stays as it is.
 for _name in list(PROGRAMS):
