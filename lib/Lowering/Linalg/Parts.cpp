@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgParts.cpp - Slices, pads, concatenations ----------===//
+//===- Parts.cpp - Slices, pads, concatenations ---------------------------===//
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"

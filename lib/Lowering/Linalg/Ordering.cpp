@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgOrdering.cpp - sort and top_k ---------------------===//
+//===- Ordering.cpp - sort and top_k --------------------------------------===//
 //
 // Lines along the dim are sorted one by one: a bottom-up merge sort of the
 // line's positions, so that several operands move once, at the end. Stable

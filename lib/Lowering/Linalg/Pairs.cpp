@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgPairs.cpp - Steps on all pairs --------------------===//
+//===- Pairs.cpp - Steps on all pairs -------------------------------------===//
 //
 // The step itself stays for the kernel generator; its regions become scalars.
 //

@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgComplex.cpp - Complex numbers on scalars ----------===//
+//===- Complex.cpp - Complex numbers on scalars ---------------------------===//
 //
 // Textbook formulas on the two parts, arranged so that no intermediate
 // overflows or cancels where the result does not. Source: W. Kahan, "Branch
@@ -6,7 +6,7 @@
 // complex division" (1962).
 //
 //===----------------------------------------------------------------------===//
-#include "StableHLOToLinalgComplex.h"
+#include "Complex.h"
 #include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgConversions.cpp - Types, comparisons, bits --------===//
+//===- Conversions.cpp - Types, comparisons, bits -------------------------===//
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ScalarMath.h"
-#include "StableHLOToLinalgComplex.h"
+#include "Complex.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"

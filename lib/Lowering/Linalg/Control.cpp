@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgControl.cpp - Loops, branches, calls --------------===//
+//===- Control.cpp - Loops, branches, calls -------------------------------===//
 //
 // Rank-0 tensors are carried as elements, so that a loop's counter is a plain
 // integer. A while that counts up to a bound becomes an scf.for.

@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgDecompositions.cpp - The solver dialect -----------===//
+//===- Decompositions.cpp - The solver dialect ----------------------------===//
 //
 // Factorisations as loops on elements, matrix by matrix of a batch: LU and QR in
 // LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,

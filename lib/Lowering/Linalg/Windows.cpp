@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgWindows.cpp - select_and_scatter ------------------===//
+//===- Windows.cpp - select_and_scatter -----------------------------------===//
 //
 // One after another, each source element goes to the place that its window
 // chooses. For many threads the two halves are taken apart: windows choose,

@@ -1,12 +1,12 @@
-//===- StableHLOToLinalgComplex.h - Complex numbers on scalars --*- C++ -*-===//
+//===- Complex.h - Complex numbers on scalars -------------------*- C++ -*-===//
 //
 // Each function takes and returns scalars of complex<f32> or complex<f64> and
 // emits arithmetic on their parts; of the complex dialect only create, re and
 // im remain.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H
-#define SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H
+#ifndef SHARDC_LIB_LOWERING_LINALG_COMPLEX_H
+#define SHARDC_LIB_LOWERING_LINALG_COMPLEX_H
 
 #include "StableHLOToLinalg.h"
 
@@ -45,4 +45,4 @@ mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_STABLEHLOTOLINALGCOMPLEX_H
+#endif // SHARDC_LIB_LOWERING_LINALG_COMPLEX_H

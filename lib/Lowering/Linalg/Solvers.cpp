@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgSolvers.cpp - cholesky and triangular_solve -------===//
+//===- Solvers.cpp - cholesky and triangular_solve ------------------------===//
 //
 // Row by row, on elements: these matrices are small beside what surrounds them.
 //

@@ -1,11 +1,11 @@
-//===- StableHLOToLinalgContractions.cpp - dot_general and convolution ----===//
+//===- Contractions.cpp - dot_general and convolution ---------------------===//
 //
 // Each is one linalg.generic whose body multiplies and adds, whatever the
 // layout: batch, group and free dims are parallel, the others reductions.
 // Floats narrower than 32 bits accumulate in f32 and are rounded once.
 //
 //===----------------------------------------------------------------------===//
-#include "StableHLOToLinalgComplex.h"
+#include "Complex.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 

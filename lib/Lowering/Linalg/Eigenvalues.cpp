@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgEigenvalues.cpp - Matrices of any kind ------------===//
+//===- Eigenvalues.cpp - Matrices of any kind -----------------------------===//
 //
 // Hessenberg's and Schur's forms, eigenvectors, and QR with pivots, as loops on
 // elements. QR iterations with implicit shifts: Francis's double ones for real

@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgShapes.cpp - Constants, broadcasts, reshapes ------===//
+//===- Shapes.cpp - Constants, broadcasts, reshapes -----------------------===//
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"

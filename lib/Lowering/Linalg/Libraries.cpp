@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgLibraries.cpp - fft by a vendor's library ---------===//
+//===- Libraries.cpp - fft by a vendor's library --------------------------===//
 //
 // A transform is stages of its own here, so that whether a library does it is
 // decided while it is still one op. Where the library does not, the stages do.

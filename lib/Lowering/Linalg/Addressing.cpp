@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgAddressing.cpp - gather and scatter ---------------===//
+//===- Addressing.cpp - gather and scatter --------------------------------===//
 //
 // gather: one generic over the result, whose inputs are the components of the
 // start indices; each element reads the operand at its clamped start. scatter:

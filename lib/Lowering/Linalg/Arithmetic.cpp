@@ -1,13 +1,13 @@
-//===- StableHLOToLinalgArithmetic.cpp - Integers and floats --------------===//
+//===- Arithmetic.cpp - Integers and floats -------------------------------===//
 //
 // Elementwise ops on scalars. Floats narrower than 32 bits are computed in f32
 // and rounded once an op. Where StableHLO leaves a result to the
 // implementation, XLA's choice on CPUs is taken (division by zero, shifts).
-// Complex operands go to StableHLOToLinalgComplex.cpp.
+// Complex operands go to Complex.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "NarrowFloats.h"
-#include "StableHLOToLinalgComplex.h"
+#include "Complex.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -4,11 +4,11 @@
 // are floats or complex numbers, and loops that carry tensors.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_MATRIXLOOPS_H
-#define SHARDC_LIB_LOWERING_MATRIXLOOPS_H
+#ifndef SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
+#define SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
 
 #include "ScalarMath.h"
-#include "StableHLOToLinalgComplex.h"
+#include "Complex.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
@@ -136,4 +136,4 @@ struct MatrixLoops {
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_MATRIXLOOPS_H
+#endif // SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H

@@ -1,4 +1,4 @@
-//===- StableHLOToLinalgReductions.cpp - reduce, reduce_window ------------===//
+//===- Reductions.cpp - reduce, reduce_window -----------------------------===//
 //
 // StableHLO asks that body and init value form a monoid, so order is free and a
 // window as long as its axis may be a running sum. Sums and products of floats
