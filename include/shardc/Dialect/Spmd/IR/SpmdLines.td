@@ -25,7 +25,8 @@ def Spmd_LinesOp : Spmd_Op<"lines", [DestinationStyleOpInterface, AttrSizedOpera
                  element of each, and yields the accumulators; it is associative. `starts` (scalars) are what comes
                  before the first element. Floats are combined in an order that depends on sizes alone.
         fourier  Sums over j of x[j] (cosines[jk mod n] + i sines[jk mod n]), n the size of `dim`; inputs and inits are
-                 real and imaginary parts, and two further inputs the tables of n numbers. Sizes of `dim` are static.
+                 real and imaginary parts. Two further inputs are the tables of n numbers, of exp(-2 pi i k / n): sums are
+                 those of the forward transform. Sizes of `dim` are static.
     ```mlir
     %values, %places = spmd.lines sort dim 1 positions ins(%x : tensor<8x100xf32>) outs(%v, %p : tensor<8x5xf32>, tensor<8x5xi32>) body {
     ^bb0(%a: f32, %b: f32):
