@@ -14,10 +14,12 @@
 // - What is room is overwritten, and so are inputs that a library may
 // overwrite.
 //
+// Graphs of products, points and reductions are done op by op, whatever they are.
+//
 // A rule that is broken is said on stderr, and the call fails. At the end of
 // the process what was not destroyed is counted. Variables of the environment:
 //   FAKE_LIBRARY_LOG=1      a line on stderr for each call that computes
-//   FAKE_LIBRARY_REFUSE=1   products, convolutions, transforms: none is taken
+//   FAKE_LIBRARY_REFUSE=1   products, graphs, transforms: none is taken
 //   FAKE_LIBRARY_FAIL=1     what computes fails
 //   FAKE_CUBLASLT_VERSION, FAKE_CUDNN_VERSION, FAKE_CUFFT_VERSION
 //

@@ -234,9 +234,7 @@ static bool isKnown(const Call &call) {
 }
 
 Outcome Attention::run(const Call &given, std::string &why) {
-  // NVIDIA's own front end asks nothing of the first two, which are known to
-  // compute wrong numbers.
-  if (!isKnown(given) || library.version == 91000 || library.version == 91001)
+  if (!isKnown(given) || library.version < leastOfAttention)
     return Outcome::NotOffered;
   Call call = given;
   int64_t columns = call.operands[1].sizes[2], &mask = call.numbers[1],

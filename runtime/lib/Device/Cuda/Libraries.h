@@ -231,6 +231,9 @@ enum : int {
   F(cudnnBackendExecute, Status, execute, (void *, void *, void *))
 
 constexpr int64_t leastVersion = 90000;
+/// The first whose attention stores maxima and sums. Source: NVIDIA's release
+/// notes of cudnn-frontend 1.15.
+constexpr int64_t leastOfAttention = 91301;
 } // namespace dnn
 
 struct Cudnn {
