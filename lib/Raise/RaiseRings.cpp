@@ -219,6 +219,41 @@ static bool matchGroup(RegionGroup &group, const Numbering &numbering, spmd::Mes
   return false;
 }
 
+/// The product inside of `group` that makes what travels; null if blocks of operands travel.
+static Operation *findProjection(RegionGroup &group) {
+  Operation *found = nullptr;
+  auto hasExponential = [](spmd::ManualOp region) {
+    return region.walk([](stablehlo::ExpOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  if (llvm::none_of(group.regions, hasExponential))
+    return nullptr;
+  for (spmd::ManualOp region : group.regions)
+    region.walk([&](stablehlo::CollectivePermuteOp permute) {
+      Value value = permute.getOperand();
+      for (int steps = 0; steps < 32 && !found; ++steps) {
+        if (auto argument = dyn_cast<BlockArgument>(value)) {
+          auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+          if (!loop)
+            return;
+          value = loop->getOperand(argument.getArgNumber());
+          continue;
+        }
+        Operation *op = value.getDefiningOp();
+        // A gradient that travels is made of exponentials: that is no projection.
+        auto isOfScores = [](Value operand) { return isBefore(operand, 64, llvm::IsaPred<stablehlo::ExpOp>); };
+        if (isa<stablehlo::DotGeneralOp>(op)) {
+          if (llvm::none_of(op->getOperands(), isOfScores))
+            found = op;
+          return;
+        }
+        if (op->getNumOperands() == 0 || op->getNumRegions() != 0)
+          return;
+        value = op->getOperand(0);
+      }
+    });
+  return found;
+}
+
 static void writeGroup(RegionGroup &group) {
   Operation *first = group.regions.front();
   RingWriter::LaidOut laidOut;
@@ -256,6 +291,9 @@ struct RaiseRingsPass final : shardc::impl::RaiseRingsPassBase<RaiseRingsPass> {
       RingMiss miss;
       if (mesh && matchGroup(group, numbering, mesh, miss))
         found.push_back(&group);
+      else if (Operation *projection = explain && !group.ring ? findProjection(group) : nullptr)
+        emitRemark(projection->getLoc()) << "looks like attention round a ring, but is left as it is: '" << projection->getName()
+                                         << "' makes keys or values inside of the region; make them before it";
       else if (explain && miss.op && !miss.why.empty())
         emitRemark(miss.op->getLoc()) << "looks like attention round a ring, but is left as it is: " << miss.why;
     }

@@ -92,3 +92,36 @@ func.func @values_stay(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3x
   } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
   return %out : tensor<8x3xf32>
 }
+
+// -----
+
+// Keys are made inside of the region, of what is cut along the ring.
+// CHECK-LABEL: func.func @keys_made_inside(
+//       CHECK:   spmd.manual
+#rows = #spmd.sharding<@mesh, [{"x"}, {}]>
+#whole = #spmd.sharding<@mesh, [{}, {}]>
+spmd.mesh @mesh = <["x"=2]>
+func.func @keys_made_inside(%q: tensor<8x4xf32>, %x: tensor<8x6xf32>, %w: tensor<6x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
+  %out = spmd.manual(%q, %x, %w, %v) in [#rows, #rows, #whole, #rows] out [#rows] along ["x"] {
+  ^bb0(%queries: tensor<4x4xf32>, %tokens: tensor<4x6xf32>, %weights: tensor<6x4xf32>, %values: tensor<4x3xf32>):
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    // expected-remark@+1 {{looks like attention round a ring, but is left as it is: 'stablehlo.dot_general' makes keys or values inside of the region; make them before it}}
+    %keys = stablehlo.dot_general %tokens, %weights, contracting_dims = [1] x [0] : (tensor<4x6xf32>, tensor<6x4xf32>) -> tensor<4x4xf32>
+    %s0 = stablehlo.dot_general %queries, %keys, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e0 = stablehlo.exponential %s0 : tensor<4x4xf32>
+    %l0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o0 = stablehlo.dot_general %e0, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %keys1 = "stablehlo.collective_permute"(%keys) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %values1 = "stablehlo.collective_permute"(%values) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    %s1 = stablehlo.dot_general %queries, %keys1, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %e1 = stablehlo.exponential %s1 : tensor<4x4xf32>
+    %l1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %o1 = stablehlo.dot_general %e1, %values1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    %o = stablehlo.add %o0, %o1 : tensor<4x3xf32>
+    %l = stablehlo.add %l0, %l1 : tensor<4xf32>
+    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>
+    %result = stablehlo.divide %o, %b : tensor<4x3xf32>
+    spmd.return %result : tensor<4x3xf32>
+  } : (tensor<8x4xf32>, tensor<8x6xf32>, tensor<6x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %out : tensor<8x3xf32>
+}

@@ -291,6 +291,12 @@ def differential(q, k, q2, k2, v, weight):
     return mix(first - weight * second, v)  # breaks it
 
 
+@form("differential attention, two products with values", (), shapes=[Q, Q, Q, Q, Q], cut=dict.fromkeys(range(5), 1))
+def differential_products(q, k, q2, k2, v, weight):
+    first, second = (mix(jax.nn.softmax(jnp.where(past(), scores_of(*x), -jnp.inf), axis=-1), v) for x in ((q, k), (q2, k2)))
+    return first - weight * second
+
+
 @form("differential attention, of halves of heads", (), shapes=[Q, Q, (BATCH, TOKENS, HEADS // 2, DEPTH)], why="-")
 def differential_halves(q, k, v, weight):
     p = jax.nn.softmax(scores_of(q, k), axis=-1).reshape(BATCH, HEADS // 2, 2, TOKENS, TOKENS)
