@@ -3,6 +3,7 @@
 #include "Comm/Bootstrap/Transport.h"
 #include "Comm/Nccl/Library.h"
 #include "shardrt/shardrt.h"
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -121,5 +122,14 @@ bool shardrt::agreeOnTransport(Job &job, const std::string &world,
     }
   }
   status = SHARDRT_USAGE;
-  return chooseTransport(offers, choice, error);
+  if (chooseTransport(offers, choice, error))
+    return true;
+  // Rank 0 keeps the store: it stays until the others have read why as well.
+  std::string ignored, text;
+  auto hasRead = [&](int64_t rank) { return keyOf(world, rank) + " read"; };
+  job.store->set(hasRead(job.launch.rank), "1", ignored);
+  for (int64_t rank = 1; job.launch.rank == 0 && rank < job.launch.size; ++rank)
+    if (!job.store->get(hasRead(rank), std::min<int64_t>(job.timeoutMs, 2000), text, ignored))
+      break;
+  return false;
 }
