@@ -163,8 +163,8 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
     `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or the
     attribute `spmd.bound` in bytes on the alloc) is a view at an offset fixed now: buffers that are
     never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
-    attribute `spmd.arena_bytes` says how long the argument must be. Unbounded buffers
-    become calls of the pool allocator.
+    attribute `spmd.arena_bytes` says how long the argument must be, and `spmd.arena_largest`
+    which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose buffers are planned.">];

@@ -58,7 +58,7 @@ struct StageOptions {
   std::string gpuArch;
   /// Let emulated kernels look at every access.
   bool checkKernels = false;
-  /// Who does products, convolutions and transforms on GPUs: generated, auto, library.
+  /// Who does products, convolutions, transforms and steps of attention on GPUs: generated, auto, library.
   std::string kernels = "generated";
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
