@@ -5,8 +5,8 @@
 // the block ends. Without that each exchange makes a rank as slow as the slowest
 // of its readers, although what it needs itself is there.
 //
-// A source is not kept for the sake of this: where nobody uses it any more it is
-// released before the next buffer is made, so that no more memory is needed.
+// The planner of the arena brings a release forward again where a source that
+// nobody else uses would make the arena larger.
 //
 //===----------------------------------------------------------------------===//
 #include "SiteTables.h"
@@ -85,22 +85,17 @@ public:
   /// at once, or nothing worth waiting for stands between.
   Operation *placeOf(RunSiteOp site) {
     Value source = site.getInputs().front();
-    bool isArgument = isArgumentOfFunction(behind(source));
     Operation *place = site->getNextNode();
-    bool isMore = false, hasWork = false, seesWork = false;
+    bool hasWork = false;
     unsigned exchanges = 0;
-    for (Operation *op = place; op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
-      const Effects &effects = effectsOf(op);
+    while (place && !place->hasTrait<OpTrait::IsTerminator>()) {
+      const Effects &effects = effectsOf(place);
       if (!effects.isKnown || mayTouch(source, effects.written))
         break;
-      if (isa<RunSiteOp>(op) && ++exchanges == kMaxUnreleased)
+      if (isa<RunSiteOp>(place) && ++exchanges == kMaxUnreleased)
         break;
-      seesWork |= !effects.written.empty() && !isSite(op);
-      isMore |= isa<memref::AllocOp>(op);
-      if (isMore && !isArgument && !mayTouch(source, effects.read))
-        continue;
-      hasWork = seesWork;
-      place = op->getNextNode();
+      hasWork |= !effects.written.empty() && !isSite(place);
+      place = place->getNextNode();
     }
     return hasWork ? place : nullptr;
   }

@@ -165,6 +165,8 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
     never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
     attribute `spmd.arena_bytes` says how long the argument must be, and `spmd.arena_largest`
     which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.
+    A buffer with an `spmd.release_site` lives until then, as far as the arena is no more than a 64th larger for it; the release comes
+    no later than that.
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose buffers are planned.">];

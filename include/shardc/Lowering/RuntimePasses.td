@@ -51,7 +51,7 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where work stands between it and what
     writes to the source (or the end of the block), it returns when its own result is complete (`releasedLater` in the site table), and
-    `spmd.release_site` before that writer waits for the readers. No buffer lives longer than it did while others are made.
+    `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` brings releases forward that would make the arena larger.
     ```mlir
     spmd.run_site 0 ins(%x : memref<8x4xf32>) outs(%h : memref<10x4xf32>)
     linalg.generic ins(%h ...) outs(%y ...)

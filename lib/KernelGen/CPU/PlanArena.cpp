@@ -5,15 +5,20 @@
 // outside of keeps it until that loop ends. Buffers go, the largest first, to
 // the lowest offset that no buffer living at the same time holds.
 //
+// A buffer that other ranks may read until it is released lives that long, or as
+// long as the arena is no larger for it; it is released no later than that.
+//
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -22,6 +27,8 @@ namespace shardc {
 #include "shardc/KernelGen/Passes.h.inc"
 
 static constexpr int64_t kAlignment = 64;
+/// Of the arena, what buffers that wait to be released may cost.
+static constexpr int64_t kReleaseShare = 64;
 
 namespace {
 /// Upper bounds of index values: through arithmetic, sizes of buffers, and
@@ -220,6 +227,9 @@ struct Buffer {
   int64_t bytes = 0;
   int64_t from = 0, to = 0;
   int64_t offset = -1;
+  /// The last use by this rank, and where others have read it.
+  int64_t lastUse = 0;
+  SmallVector<spmd::ReleaseSiteOp> releases;
 };
 
 class Planner {
@@ -245,6 +255,9 @@ private:
   bool lifetime(Buffer &buffer);
   std::optional<int64_t> bytesOf(memref::AllocOp alloc);
   void freeAfterUse(Buffer &buffer, bool escapes);
+  void releaseBy(Buffer &buffer, int64_t limit);
+  int64_t lastRelease(const Buffer &buffer);
+  void releaseWhereNothingIsLost(MutableArrayRef<Buffer> planned);
 
   func::FuncOp function;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
@@ -281,11 +294,16 @@ bool Planner::lifetime(Buffer &buffer) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
       int64_t end = span[user].second;
+      auto release = dyn_cast<spmd::ReleaseSiteOp>(user);
       for (Operation *parent = user->getParentOp();
            parent && parent != function; parent = parent->getParentOp())
         if (isa<LoopLikeOpInterface>(parent) &&
             !parent->isProperAncestor(buffer.alloc))
           end = std::max(end, span[parent].second);
+      if (release && end == span[user].second) {
+        buffer.releases.push_back(release);
+        continue;
+      }
       buffer.to = std::max(buffer.to, end);
       if (passesOn(user)) {
         for (Value result : user->getResults())
@@ -317,6 +335,7 @@ bool Planner::lifetime(Buffer &buffer) {
       }
     }
   }
+  buffer.lastUse = buffer.to;
   return single;
 }
 
@@ -358,6 +377,98 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
   if (!last->hasTrait<OpTrait::IsTerminator>())
     builder.setInsertionPointAfter(last);
   memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
+}
+
+int64_t Planner::lastRelease(const Buffer &buffer) {
+  int64_t last = buffer.lastUse;
+  for (spmd::ReleaseSiteOp release : buffer.releases)
+    last = std::max(last, span[release].second);
+  return last;
+}
+
+/// Brings releases behind the op `limit` forward, though not before the last use,
+/// and lets the buffer live until the last of them. Uses are in the block of each
+/// release, or in blocks inside of it.
+void Planner::releaseBy(Buffer &buffer, int64_t limit) {
+  buffer.to = buffer.lastUse;
+  for (spmd::ReleaseSiteOp release : buffer.releases) {
+    if (span[release].second <= limit) {
+      buffer.to = std::max(buffer.to, span[release].second);
+      continue;
+    }
+    Operation *before = release->getPrevNode();
+    while (!span.contains(before) || (span[before].second > limit &&
+                                      span[before].first > buffer.lastUse))
+      before = before->getPrevNode();
+    release->moveAfter(before);
+    buffer.to = std::max(buffer.to, span[before].second);
+  }
+}
+
+/// Gives each buffer its offset; returns the bytes of all.
+static int64_t place(MutableArrayRef<Buffer> planned) {
+  SmallVector<Buffer *> order;
+  for (Buffer &buffer : planned)
+    order.push_back(&buffer);
+  // Of equals the first in the program first: they stand in one vector.
+  llvm::sort(order, [](Buffer *a, Buffer *b) {
+    return std::pair(b->bytes, a) < std::pair(a->bytes, b);
+  });
+  int64_t total = 0;
+  SmallVector<Buffer *> placed; // by offset
+  for (Buffer *buffer : order) {
+    int64_t offset = 0;
+    for (Buffer *other : placed) {
+      if (other->to < buffer->from || buffer->to < other->from)
+        continue;
+      if (offset + buffer->bytes <= other->offset)
+        break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    buffer->offset = offset;
+    total = std::max(total, offset + buffer->bytes);
+    placed.insert(llvm::upper_bound(placed, buffer,
+                                    [](Buffer *a, Buffer *b) {
+                                      return a->offset < b->offset;
+                                    }),
+                  buffer);
+  }
+  return total;
+}
+
+/// Lets each buffer live until it is released, as far as hardly more bytes live at
+/// once than without that. If buffers of such lives do not fit side by side, they
+/// live until the next one begins that is more than scratch of a kernel.
+void Planner::releaseWhereNothingIsLost(MutableArrayRef<Buffer> planned) {
+  if (llvm::all_of(planned, [](const Buffer &buffer) {
+        return buffer.releases.empty();
+      }))
+    return;
+  int64_t least = place(planned);
+  std::vector<int64_t> live(span[function].second + 2, 0), begins;
+  for (const Buffer &buffer : planned) {
+    live[buffer.from] += buffer.bytes;
+    live[buffer.to + 1] -= buffer.bytes;
+    if (buffer.bytes > least / kReleaseShare)
+      begins.push_back(buffer.from);
+  }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  int64_t most = *llvm::max_element(live);
+  most += most / kReleaseShare;
+  for (Buffer &buffer : planned) {
+    int64_t limit = buffer.lastUse, last = lastRelease(buffer);
+    while (limit < last && live[limit + 1] + buffer.bytes <= most)
+      ++limit;
+    releaseBy(buffer, limit);
+    for (int64_t at = buffer.lastUse + 1; at <= buffer.to; ++at)
+      live[at] += buffer.bytes;
+  }
+  if (place(planned) <= least + least / kReleaseShare)
+    return;
+  llvm::sort(begins);
+  begins.push_back(live.size());
+  for (Buffer &buffer : planned)
+    releaseBy(buffer, *llvm::upper_bound(begins, buffer.lastUse) - 1);
 }
 
 /// The largest buffers of those that live where most bytes do: "1024 bytes of
@@ -413,37 +524,15 @@ FailureOr<int64_t> Planner::run() {
     buffer.alloc = alloc;
     bool single = lifetime(buffer);
     std::optional<int64_t> bytes = bytesOf(alloc);
-    if (!bytes || !single)
+    if (!bytes || !single) {
+      releaseBy(buffer, buffer.lastUse);
       return freeAfterUse(buffer, !single);
+    }
     buffer.bytes = llvm::alignTo(std::max<int64_t>(*bytes, 1), kAlignment);
     planned.push_back(buffer);
   });
-  SmallVector<Buffer *> order;
-  for (Buffer &buffer : planned)
-    order.push_back(&buffer);
-  // Of equals the first in the program first: they stand in one vector.
-  llvm::sort(order, [](Buffer *a, Buffer *b) {
-    return std::pair(b->bytes, a) < std::pair(a->bytes, b);
-  });
-  int64_t total = 0;
-  SmallVector<Buffer *> placed; // by offset
-  for (Buffer *buffer : order) {
-    int64_t offset = 0;
-    for (Buffer *other : placed) {
-      if (other->to < buffer->from || buffer->to < other->from)
-        continue;
-      if (offset + buffer->bytes <= other->offset)
-        break;
-      offset = std::max(offset, other->offset + other->bytes);
-    }
-    buffer->offset = offset;
-    total = std::max(total, offset + buffer->bytes);
-    placed.insert(llvm::upper_bound(placed, buffer,
-                                    [](Buffer *a, Buffer *b) {
-                                      return a->offset < b->offset;
-                                    }),
-                  buffer);
-  }
+  releaseWhereNothingIsLost(planned);
+  int64_t total = place(planned);
 
   OpBuilder builder(function.getContext());
   if (std::string largest = nameLargest(planned); !largest.empty())
