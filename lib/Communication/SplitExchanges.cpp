@@ -56,19 +56,17 @@ static Operation *firstReaderOf(Operation *exchange) {
 /// Ops of `exchange`'s block that make its source and nothing else: they may stand as early as what they read allows.
 static SetVector<Operation *> makersOf(ExchangeOpInterface exchange) {
   SetVector<Operation *> makers;
-  SmallVector<Operation *> work{exchange.getOperation()};
-  auto isOnlyForIt = [&](Operation *op) {
-    return op->getBlock() == exchange->getBlock() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-           !isa<CommunicationOpInterface>(op) &&
-           llvm::all_of(op->getUsers(), [&](Operation *user) { return user == exchange || makers.contains(user); });
+  auto addMakerOf = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == exchange->getBlock() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+        !isa<CommunicationOpInterface>(op) &&
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return user == exchange || makers.contains(user); }))
+      makers.insert(op);
   };
-  Value source = cast<CommunicationOpInterface>(*exchange).getSource();
-  if (Operation *op = source.getDefiningOp(); op && isOnlyForIt(op))
-    makers.insert(op);
+  addMakerOf(cast<CommunicationOpInterface>(*exchange).getSource());
   for (size_t i = 0; i < makers.size(); ++i)
     for (Value operand : makers[i]->getOperands())
-      if (Operation *op = operand.getDefiningOp(); op && isOnlyForIt(op))
-        makers.insert(op);
+      addMakerOf(operand);
   return makers;
 }
 

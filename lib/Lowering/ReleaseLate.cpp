@@ -73,7 +73,7 @@ static bool takeTurns(Value a, Value b) {
 namespace {
 /// What an op, with all that is in it, does with buffers.
 struct Effects {
-  SmallVector<Value> read, written;
+  SmallVector<Value> written;
   bool isKnown = true;
 };
 
@@ -117,32 +117,25 @@ private:
     Effects &effects = known->second;
     if (!isNew)
       return effects;
-    std::optional<SmallVector<MemoryEffects::EffectInstance>> all = getEffectsRecursively(op);
-    effects.isKnown = all.has_value();
-    if (!all)
-      return effects;
-    for (const MemoryEffects::EffectInstance &effect : *all) {
-      bool reads = isa<MemoryEffects::Read>(effect.getEffect());
-      if (isa<MemoryEffects::Allocate>(effect.getEffect()))
-        continue;
-      Value value = effect.getValue();
-      if (value && isa<BaseMemRefType>(value.getType()))
-        (reads ? effects.read : effects.written).push_back(value);
-      else if (!reads && !isSite(op) && !op->getNumRegions())
-        effects.isKnown = false;
-    }
-    // Of sites inside, an effect on nothing in particular says that peers take part.
-    if (op->getNumRegions())
-      op->walk([&](Operation *inner) {
-        if (inner == op || inner->getNumRegions() || isSite(inner))
-          return;
-        if (auto interface = dyn_cast<MemoryEffectOpInterface>(inner)) {
-          SmallVector<MemoryEffects::EffectInstance> own;
-          interface.getEffects(own);
-          for (const MemoryEffects::EffectInstance &effect : own)
-            effects.isKnown &= effect.getValue() || isa<MemoryEffects::Read>(effect.getEffect());
-        }
-      });
+    op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      bool hasThoseOfItsRegions = inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+      SmallVector<MemoryEffects::EffectInstance> own;
+      if (auto interface = dyn_cast<MemoryEffectOpInterface>(inner))
+        interface.getEffects(own);
+      else
+        effects.isKnown &= hasThoseOfItsRegions;
+      for (const MemoryEffects::EffectInstance &effect : own) {
+        if (isa<MemoryEffects::Read, MemoryEffects::Allocate>(effect.getEffect()))
+          continue;
+        Value value = effect.getValue();
+        if (value && isa<BaseMemRefType>(value.getType()))
+          effects.written.push_back(value);
+        else
+          // Of a site, one on nothing in particular says that peers take part.
+          effects.isKnown &= isSite(inner);
+      }
+      return hasThoseOfItsRegions ? WalkResult::advance() : WalkResult::skip();
+    });
     return effects;
   }
 
