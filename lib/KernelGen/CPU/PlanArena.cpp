@@ -256,8 +256,7 @@ private:
   std::optional<int64_t> bytesOf(memref::AllocOp alloc);
   void freeAfterUse(Buffer &buffer, bool escapes);
   void releaseBy(Buffer &buffer, int64_t limit);
-  int64_t lastRelease(const Buffer &buffer);
-  void releaseWhereNothingIsLost(MutableArrayRef<Buffer> planned);
+  int64_t placeAndRelease(MutableArrayRef<Buffer> planned);
 
   func::FuncOp function;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
@@ -379,13 +378,6 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
   memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
 }
 
-int64_t Planner::lastRelease(const Buffer &buffer) {
-  int64_t last = buffer.lastUse;
-  for (spmd::ReleaseSiteOp release : buffer.releases)
-    last = std::max(last, span[release].second);
-  return last;
-}
-
 /// Brings releases behind the op `limit` forward, though not before the last use,
 /// and lets the buffer live until the last of them. Uses are in the block of each
 /// release, or in blocks inside of it.
@@ -438,13 +430,14 @@ static int64_t place(MutableArrayRef<Buffer> planned) {
 
 /// Lets each buffer live until it is released, as far as hardly more bytes live at
 /// once than without that. If buffers of such lives do not fit side by side, they
-/// live until the next one begins that is more than scratch of a kernel.
-void Planner::releaseWhereNothingIsLost(MutableArrayRef<Buffer> planned) {
+/// live until the next one begins that is more than scratch of a kernel. Returns
+/// the bytes of all.
+int64_t Planner::placeAndRelease(MutableArrayRef<Buffer> planned) {
+  int64_t least = place(planned);
   if (llvm::all_of(planned, [](const Buffer &buffer) {
         return buffer.releases.empty();
       }))
-    return;
-  int64_t least = place(planned);
+    return least;
   std::vector<int64_t> live(span[function].second + 2, 0), begins;
   for (const Buffer &buffer : planned) {
     live[buffer.from] += buffer.bytes;
@@ -456,19 +449,22 @@ void Planner::releaseWhereNothingIsLost(MutableArrayRef<Buffer> planned) {
   int64_t most = *llvm::max_element(live);
   most += most / kReleaseShare;
   for (Buffer &buffer : planned) {
-    int64_t limit = buffer.lastUse, last = lastRelease(buffer);
+    int64_t limit = buffer.lastUse, last = limit;
+    for (spmd::ReleaseSiteOp release : buffer.releases)
+      last = std::max(last, span[release].second);
     while (limit < last && live[limit + 1] + buffer.bytes <= most)
       ++limit;
     releaseBy(buffer, limit);
     for (int64_t at = buffer.lastUse + 1; at <= buffer.to; ++at)
       live[at] += buffer.bytes;
   }
-  if (place(planned) <= least + least / kReleaseShare)
-    return;
+  if (int64_t total = place(planned); total <= least + least / kReleaseShare)
+    return total;
   llvm::sort(begins);
   begins.push_back(live.size());
   for (Buffer &buffer : planned)
     releaseBy(buffer, *llvm::upper_bound(begins, buffer.lastUse) - 1);
+  return place(planned);
 }
 
 /// The largest buffers of those that live where most bytes do: "1024 bytes of
@@ -531,8 +527,7 @@ FailureOr<int64_t> Planner::run() {
     buffer.bytes = llvm::alignTo(std::max<int64_t>(*bytes, 1), kAlignment);
     planned.push_back(buffer);
   });
-  releaseWhereNothingIsLost(planned);
-  int64_t total = place(planned);
+  int64_t total = placeAndRelease(planned);
 
   OpBuilder builder(function.getContext());
   if (std::string largest = nameLargest(planned); !largest.empty())
