@@ -44,6 +44,19 @@ static Result lose() {
   return refuse(remoteError, "the process that keeps the communicator is gone");
 }
 
+/// Asks for a communicator that `owner` is to keep.
+static Result askForComm(std::shared_ptr<Connection> owner,
+                         fakenccl::Message &message, CommHandle *made) {
+  if (!owner->ask(message))
+    return lose();
+  auto result = message.get<Result>();
+  auto there = message.get<uint64_t>();
+  if (result != inProgress)
+    return refuse(result, message.getText());
+  *made = makeElsewhere(std::move(owner), there);
+  return result;
+}
+
 Result fakenccl::joinElsewhere(CommHandle *made, int ranks, const UniqueId &id,
                                int rank, const Config *config, int maker) {
   if (config->blocking != 0)
@@ -55,14 +68,7 @@ Result fakenccl::joinElsewhere(CommHandle *made, int ranks, const UniqueId &id,
   message.put(ranks);
   message.put(id);
   message.put(rank);
-  if (owner->socket < 0 || !owner->ask(message))
-    return lose();
-  auto result = message.get<Result>();
-  auto there = message.get<uint64_t>();
-  if (result != inProgress)
-    return refuse(result, message.getText());
-  *made = makeElsewhere(owner, there);
-  return result;
+  return owner->socket < 0 ? lose() : askForComm(owner, message, made);
 }
 
 Result fakenccl::splitElsewhere(CommHandle comm, int color, int key,
@@ -72,14 +78,7 @@ Result fakenccl::splitElsewhere(CommHandle comm, int color, int key,
   message.put(comm->there);
   message.put(color);
   message.put(key);
-  if (!comm->owner->ask(message))
-    return lose();
-  auto result = message.get<Result>();
-  auto there = message.get<uint64_t>();
-  if (result != inProgress)
-    return refuse(result, message.getText());
-  *made = makeElsewhere(comm->owner, there);
-  return result;
+  return askForComm(comm->owner, message, made);
 }
 
 Result fakenccl::lookElsewhere(CommHandle comm, Result *state) {

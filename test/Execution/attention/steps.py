@@ -156,8 +156,8 @@ def masked_twice(q, k, v):
     return acc / l[..., None]
 
 
-@program()
-def merged_logarithms(q, k, v):
+def merge_logarithms(q, k, v, *, crosswise):
+    """Blocks divided by their own sums; ``crosswise``: each has the weight of the other."""
     out = total = None
     for _ in range(RANKS):
         scores = dot(q, k)
@@ -167,10 +167,16 @@ def merged_logarithms(q, k, v):
             out, total = block, lse
         else:
             both = jnp.logaddexp(total, lse)
-            out = out * jnp.exp(total - both)[..., None] + block * jnp.exp(lse - both)[..., None]
+            mine, its = (lse, total) if crosswise else (total, lse)
+            out = out * jnp.exp(mine - both)[..., None] + block * jnp.exp(its - both)[..., None]
             total = both
         k, v = shift(k, v)
     return out
+
+
+@program()
+def merged_logarithms(q, k, v):
+    return merge_logarithms(q, k, v, crosswise=False)
 
 
 @program()
@@ -204,20 +210,7 @@ def merged_scan(q, k, v):
 
 @program()
 def merged_crosswise(q, k, v):
-    """Each block has the weight of the other."""
-    out = total = None
-    for _ in range(RANKS):
-        scores = dot(q, k)
-        lse = jax.nn.logsumexp(scores, axis=-1)
-        block = jnp.exp(scores - lse[..., None]) @ v
-        if out is None:
-            out, total = block, lse
-        else:
-            both = jnp.logaddexp(total, lse)
-            out = out * jnp.exp(lse - both)[..., None] + block * jnp.exp(total - both)[..., None]
-            total = both
-        k, v = shift(k, v)
-    return out
+    return merge_logarithms(q, k, v, crosswise=True)
 
 
 @program()

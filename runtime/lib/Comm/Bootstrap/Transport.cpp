@@ -129,7 +129,8 @@ bool shardrt::agreeOnTransport(Job &job, const std::string &world,
   auto hasRead = [&](int64_t rank) { return keyOf(world, rank) + " read"; };
   job.store->set(hasRead(job.launch.rank), "1", ignored);
   for (int64_t rank = 1; job.launch.rank == 0 && rank < job.launch.size; ++rank)
-    if (!job.store->get(hasRead(rank), std::min<int64_t>(job.timeoutMs, 2000), text, ignored))
+    if (!job.store->get(hasRead(rank), std::min<int64_t>(job.timeoutMs, 2000),
+                        text, ignored))
       break;
   return false;
 }
