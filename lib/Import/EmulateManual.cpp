@@ -223,6 +223,11 @@ LogicalResult Emulator::cloneOp(Operation &op, Lanes lanes) {
   Operation *copy = nullptr;
   for (Lane &lane : lanes) {
     if (!copy || !isOnce) {
+      // An argument that the lane knows, of the same op cloned before, would not be cloned.
+      op.walk([&](Block *block) {
+        for (BlockArgument argument : block->getArguments())
+          lane.values.erase(argument);
+      });
       copy = builder.clone(op, lane.values);
       ++numOps;
     }
