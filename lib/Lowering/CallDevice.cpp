@@ -175,8 +175,10 @@ Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
     // No tensor is empty to a device; kernels read nothing of one that is.
     words[SHARDRT_MAP_SIZES + i] = arith::MaxSIOp::create(host, loc, size, constant(1));
     words[SHARDRT_MAP_BOX + i] = constant(box[i]);
+    // Nor are strides, which are a multiple of 16 bytes.
     if (i > 0)
-      words[SHARDRT_MAP_STRIDES + i - 1] = times(metadata.getStrides()[dims.back()], constant(bytes));
+      words[SHARDRT_MAP_STRIDES + i - 1] =
+          arith::MaxSIOp::create(host, loc, times(metadata.getStrides()[dims.back()], constant(bytes)), constant(16));
   }
   for (Value index : words)
     packed.push_back(word(index));

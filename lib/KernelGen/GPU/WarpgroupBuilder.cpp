@@ -47,6 +47,36 @@ void WarpgroupBuilder::wait(Value barrier, Value parity) {
   scf::YieldOp::create(b, loc);
 }
 
+Value WarpgroupBuilder::describeTensor(Value memref,
+                                       ArrayRef<SmallVector<int64_t>> dims,
+                                       ArrayRef<int64_t> box) {
+  SmallVector<Attribute> groups;
+  for (ArrayRef<int64_t> group : dims)
+    groups.push_back(b.getDenseI64ArrayAttr(group));
+  auto cast = UnrealizedConversionCastOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext()), memref);
+  cast->setAttr(kTensorMapAttrName, b.getArrayAttr(groups));
+  cast->setAttr(kTensorBoxAttrName, b.getDenseI64ArrayAttr(box));
+  return cast.getResult(0);
+}
+
+void WarpgroupBuilder::bringBox(Value to, Value map, ArrayRef<Value> begin,
+                                Value full) {
+  SmallVector<Value> words;
+  for (Value index : begin)
+    words.push_back(
+        arith::IndexCastOp::create(b, loc, b.getI32Type(), index).getResult());
+  // A block's own memory is part of its cluster's, at the same address.
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), to);
+  to = LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 7), address);
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      b, loc, to, map, words, full, /*im2colOffsets=*/ValueRange(),
+      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+      /*predicate=*/Value());
+}
+
 void WarpgroupBuilder::fenceStores() {
   NVVM::FenceProxyOp::create(
       b, loc, NVVM::ProxyKind::async_shared,

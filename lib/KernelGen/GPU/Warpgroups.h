@@ -43,6 +43,13 @@ public:
   void arriveExpecting(Value barrier, int64_t bytes);
   /// Waits until the phase of this parity is over.
   void wait(Value barrier, Value parity);
+  /// What bulk copies are told of `memref`: its dims that each dim of the
+  /// tensor runs over, fastest first, and elements of a box.
+  Value describeTensor(Value memref, ArrayRef<SmallVector<int64_t>> dims,
+                       ArrayRef<int64_t> box);
+  /// Brings the box of `map` at `begin`, fastest dim first, to `to`; its bytes
+  /// count at the mbarrier `full`. What lies past an edge is zeros.
+  void bringBox(Value to, Value map, ArrayRef<Value> begin, Value full);
   /// Lets products and bulk copies see what this thread has written.
   void fenceStores();
   /// The stage behind `stage` of `stages`, and the parity of its next phase.
