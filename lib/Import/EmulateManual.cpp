@@ -438,6 +438,19 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
 /// What each of `members`, the values of a group, becomes.
 FailureOr<SmallVector<Value>> Emulator::exchange(Operation *op, int64_t number, ArrayRef<Value> members) {
   auto reduce = [&](Region &body) -> FailureOr<Value> {
+    auto type = cast<RankedTensorType>(members.front().getType());
+    Block &block = body.front();
+    Operation *first = &block.front();
+    // As ranks do it together: 16-bit floats in f32, rounded once.
+    if (type.getElementType().isBF16() || type.getElementType().isF16())
+      if (isa<stablehlo::AddOp, stablehlo::MulOp>(first) && first->getNextNode() == block.getTerminator() &&
+          first->getOperand(0) != first->getOperand(1)) {
+        auto wide = llvm::map_to_vector(members, [&](Value member) -> Value {
+          return stablehlo::ConvertOp::create(builder, type.clone(builder.getF32Type()), member);
+        });
+        Value sum = isa<stablehlo::AddOp>(first) ? fold<stablehlo::AddOp>(wide) : fold<stablehlo::MulOp>(wide);
+        return stablehlo::ConvertOp::create(builder, type, sum).getResult();
+      }
     FailureOr<Value> result = members.front();
     for (Value member : members.drop_front())
       if (succeeded(result))
