@@ -47,6 +47,10 @@ SmallVector<Value> loadMatrices(OpBuilder &b, Location loc, Value address,
                                 bool transposed);
 /// f32 as tf32, a word: rounded to nearest, ties away from zero.
 Value roundToTF32(OpBuilder &b, Location loc, Value value);
+/// f32 as two of tf32 that add up to it, but for its last bits: words whose
+/// last 13 bits are not looked at. Products of two such numbers, without that
+/// of both rests, are infinite where those of f32 are.
+std::pair<Value, Value> splitToTF32(OpBuilder &b, Location loc, Value value);
 /// mma.m16n8k16 of a warp with f32 sums: four, two and four words a lane; of
 /// f32 as tf32 m16n8k8.
 SmallVector<Value> multiplyFragments(OpBuilder &b, Location loc, Type element,

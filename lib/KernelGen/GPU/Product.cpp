@@ -313,14 +313,30 @@ Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
                                emitter.subscripts(operand));
 }
 
-void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
-                               Value tile, Value piece, int64_t length,
-                               bool async) {
+std::pair<int64_t, bool> ProductKernel::pieceOf(const Factor &factor) const {
+  int64_t length = factor.run;
+  // Neighbours that do not stand side by side come one by one.
+  if (standsAlongLines(factor) != factor.alongLines)
+    length = 1;
+  bool async = factor.isPlain() && length * elementBytes() >= 4;
+  return {async ? length : 1, async};
+}
+
+std::pair<Value, Value> ProductKernel::placeOf(const Factor &factor,
+                                               Value piece) {
+  int64_t length = pieceOf(factor).first;
   int64_t across = factor.alongLines ? linesOf(factor) : tiling.depth;
   Value fast = mul(rem(piece, across / length), length);
   Value slow = div(piece, across / length);
-  Value ownLine = factor.alongLines ? fast : slow;
-  Value ownDepth = factor.alongLines ? slow : fast;
+  if (factor.alongLines)
+    std::swap(fast, slow);
+  return {slow, fast};
+}
+
+void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
+                               Value tile, Value piece) {
+  auto [length, async] = pieceOf(factor);
+  auto [ownLine, ownDepth] = placeOf(factor, piece);
   Value atLine = add(line, ownLine), atDepth = add(from, ownDepth);
   Value numLines = &factor == &product.left ? rows : columns;
   Value inside = arith::AndIOp::create(b, loc, less(atLine, numLines),
@@ -355,14 +371,7 @@ void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
 
 void ProductKernel::bring(const Factor &factor, Value line, Value from,
                           Value tile) {
-  int64_t length = factor.run;
-  // Neighbours that do not stand side by side come one by one.
-  if (standsAlongLines(factor) != factor.alongLines)
-    length = 1;
-  bool async = factor.isPlain() && length * elementBytes() >= 4;
-  if (!async)
-    length = 1;
-  int64_t pieces = linesOf(factor) * tiling.depth / length;
+  int64_t pieces = linesOf(factor) * tiling.depth / pieceOf(factor).first;
   assert(pieces % bringers == 0 && "threads without work");
   constexpr int64_t kUnrolled = 8;
   // Who only brings has few registers: where lines run, each piece has a depth
@@ -370,8 +379,7 @@ void ProductKernel::bring(const Factor &factor, Value line, Value from,
   bool isLean = layout == TileLayout::Panels;
   if (pieces / bringers <= kUnrolled && !(isLean && factor.alongLines)) {
     for (int64_t i = 0; i < pieces; i += bringers)
-      bringPiece(factor, line, from, tile, add(thread, index(i)), length,
-                 async);
+      bringPiece(factor, line, from, tile, add(thread, index(i)));
     return;
   }
   auto loop =
@@ -380,7 +388,7 @@ void ProductKernel::bring(const Factor &factor, Value line, Value from,
     setUnrolling(loop, 2);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  bringPiece(factor, line, from, tile, loop.getInductionVar(), length, async);
+  bringPiece(factor, line, from, tile, loop.getInductionVar());
 }
 
 //===----------------------------------------------------------------------===//

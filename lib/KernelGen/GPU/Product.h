@@ -50,8 +50,8 @@ struct Product {
   SmallVector<unsigned> batch, depth;
   /// Type of the factors in shared memory, and of sums.
   FloatType element, sum;
-  /// Products of f32 on tensor cores that make one of these: 1 of factors rounded
-  /// to tf32, 3 of what is left over as well; 0: none, f32 stays f32.
+  /// Products of f32 on tensor cores that make one of these: 1 of factors
+  /// rounded to tf32, 3 of what is left over as well; 0: none, f32 stays f32.
   int64_t tensorTerms = 0;
   /// Products of sizes; what is not known is taken to be large.
   int64_t rows = 1, columns = 1, batches = 1, depths = 1;
@@ -60,9 +60,9 @@ struct Product {
   Fusion fusion;
 };
 
-/// Whether results of `op` may be set to -0 before it. Products have zeros behind
-/// their depth, and sums of their own: such a kernel gives +0 where -0 and
-/// products of -0 alone are added.
+/// Whether results of `op` may be set to -0 before it. Products have zeros
+/// behind their depth, and sums of their own: such a kernel gives +0 where -0
+/// and products of -0 alone are added.
 bool mayStartFromNegativeZero(linalg::GenericOp op);
 
 /// Finds what stands around the product `op` and can be done in its kernel, and
@@ -187,10 +187,14 @@ protected:
   int64_t elementBytes() const {
     return product.element.getIntOrFloatBitWidth() / 8;
   }
+  /// Neighbours of a tile that one thread moves at once, and whether by a copy.
+  std::pair<int64_t, bool> pieceOf(const Factor &factor) const;
+  /// Line and depth in the tile of piece number `piece`.
+  std::pair<Value, Value> placeOf(const Factor &factor, Value piece);
   /// Starts to bring the tile of `factor` at (`line`, `from`) to `tile`.
   void bring(const Factor &factor, Value line, Value from, Value tile);
   void bringPiece(const Factor &factor, Value line, Value from, Value tile,
-                  Value piece, int64_t length, bool async);
+                  Value piece);
   /// The element's value, computed again where the emitter stands.
   Value computed(const Factor &factor);
   SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,

@@ -160,6 +160,27 @@ Value gpukernels::roundToTF32(OpBuilder &b, Location loc, Value value) {
       NVVM::SaturationMode::NONE, /*relu=*/false);
 }
 
+std::pair<Value, Value> gpukernels::splitToTF32(OpBuilder &b, Location loc,
+                                                Value value) {
+  auto word = [&](int64_t bits) -> Value {
+    return arith::ConstantIntOp::create(b, loc, bits, 32);
+  };
+  Value bits = LLVM::BitcastOp::create(b, loc, b.getI32Type(), value);
+  Value most = roundToTF32(b, loc, value);
+  Value near = LLVM::BitcastOp::create(b, loc, b.getF32Type(), most);
+  Value left = arith::SubFOp::create(b, loc, value, near);
+  // What is infinite, or would be rounded so, is its own rest, beside a 1: an
+  // infinite first part times a rest of zero would be no number.
+  Value nothing = arith::SubFOp::create(b, loc, left, left);
+  Value finite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD,
+                                       nothing, nothing);
+  Value sign = arith::AndIOp::create(b, loc, bits, word(INT32_MIN));
+  Value one = arith::OrIOp::create(b, loc, sign, word(0x3f800000));
+  return {
+      arith::SelectOp::create(b, loc, finite, most, one),
+      arith::SelectOp::create(b, loc, finite, roundToTF32(b, loc, left), bits)};
+}
+
 std::pair<SmallVector<Value>, SmallVector<Value>>
 TensorCoreKernel::rounded(ArrayRef<Value> words) {
   if (product.element != product.sum)
@@ -167,18 +188,13 @@ TensorCoreKernel::rounded(ArrayRef<Value> words) {
   SmallVector<Value> most, rest;
   for (Value word : words) {
     Value value = LLVM::BitcastOp::create(b, loc, b.getF32Type(), word);
-    most.push_back(roundToTF32(b, loc, value));
-    if (product.tensorTerms == 1)
+    if (product.tensorTerms == 1) {
+      most.push_back(roundToTF32(b, loc, value));
       continue;
-    Value near = LLVM::BitcastOp::create(b, loc, b.getF32Type(), most.back());
-    Value left = arith::SubFOp::create(b, loc, value, near);
-    // What is infinite is so in its first part.
-    Value finite =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
-    Value none =
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(b.getF32Type()));
-    left = arith::SelectOp::create(b, loc, finite, left, none);
-    rest.push_back(roundToTF32(b, loc, left));
+    }
+    auto [first, second] = splitToTF32(b, loc, value);
+    most.push_back(first);
+    rest.push_back(second);
   }
   return {most, rest};
 }

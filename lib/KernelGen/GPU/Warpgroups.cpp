@@ -1,11 +1,13 @@
-//===- Warpgroups.cpp - Products of 16-bit floats on sm_90a ---------------===//
+//===- Warpgroups.cpp - Products of 16-bit floats and tf32 on sm_90a ------===//
 //
 // Three warpgroups. One thread of the first brings tiles through a ring of
 // stages: it waits until a stage is empty, says how many bytes will come, and
 // lets bulk copies bring boxes of both operands; what lies past an edge is
 // zeros. An operand that is no tensor of few dims (the windows of a
 // convolution, rows that are not aligned) all threads of that group bring
-// together, piece by piece through the indexing maps. The other two groups have
+// together, piece by piece through the indexing maps. They also take f32 apart
+// where a product is three of tf32: in place, and what is left over goes behind
+// both tiles. The other two groups have
 // half of a tile's rows each: they wait until a stage is full, multiply it
 // (wgmma reads both operands from shared memory), and say that it is empty when
 // the product behind has begun. Blocks stay, and take tile after tile in an
@@ -34,7 +36,8 @@ static constexpr int64_t kManyTiles = 132;
 /// threads find each piece of a tile themselves.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
-/// Stages that such threads begin before they wait for the first to be there.
+/// Stages that such threads begin before they wait for the first to be there,
+/// at most: two others are being multiplied.
 static constexpr int64_t kAhead = 2;
 
 //===----------------------------------------------------------------------===//
@@ -141,25 +144,34 @@ public:
   void emit();
 
 private:
-  int64_t stageBytes() const {
+  /// Products of tf32 for each of f32: of numbers in two parts, the second ones
+  /// behind both tiles.
+  bool takesApart() const { return product.tensorTerms > 1; }
+  int64_t partBytes() const {
     return tileBytes(product.left) + tileBytes(product.right);
   }
+  int64_t stageBytes() const { return (takesApart() ? 2 : 1) * partBytes(); }
   /// Of a stage, what bulk copies bring.
   int64_t boxBytes() const {
     return (leftBox ? tileBytes(product.left) : 0) +
            (rightBox ? tileBytes(product.right) : 0);
   }
   bool gathers() const { return !leftBox || !rightBox; }
-  Value asI32(Value value) {
-    return arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
-  }
+  /// Whether all threads of the first group have something to do.
+  bool allBring() const { return gathers() || takesApart(); }
+  int64_t ahead() const { return std::min(kAhead, tiling.stages - 2); }
+  /// Bulk copies bring what is taken apart then.
+  bool bringsRaw() const { return takesApart() && boxBytes() > 0; }
   Value isSame(Value x, Value y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
   }
-  /// Two mbarriers a stage behind all stages: full, and empty.
-  Value barrier(Value stage, bool empty) {
+  /// mbarriers of a stage behind all stages: full, empty, and, where bulk
+  /// copies bring what is taken apart, whether that is there.
+  enum Phase { Full, Empty, Raw };
+  int64_t barrierBytes() const { return bringsRaw() ? 24 : 16; }
+  Value barrier(Value stage, Phase phase) {
     int64_t behind = tiling.stages * stageBytes();
-    return at(base, add(mul(stage, 16), index(behind + 8 * empty)));
+    return at(base, add(mul(stage, barrierBytes()), index(behind + 8 * phase)));
   }
   /// What bulk copies know of `factor`.
   Value describe(const Factor &factor, const Box &box);
@@ -182,6 +194,7 @@ private:
   void produce();
   void bringBoxes(const Factor &factor, const Box &box, Value map, Value line,
                   Value from, Value tile, Value full);
+  void takeApart(const Factor &factor, Value tile);
   void consume();
   /// What a product is told of the tile at `tile`.
   Value descriptor(const Factor &factor, Value tile) {
@@ -198,20 +211,12 @@ private:
 } // namespace
 
 Value WarpgroupKernel::describe(const Factor &factor, const Box &box) {
-  SmallVector<Attribute> dims;
-  for (ArrayRef<int64_t> group : box.dims)
-    dims.push_back(b.getDenseI64ArrayAttr(group));
   // A row of 128 bytes; of the other direction all that a tile has, or, where
   // lines run, of the depth.
   SmallVector<int64_t> sizes(box.dims.size(), 1);
   sizes[0] = kRow / elementBytes();
   sizes[1] = factor.alongLines ? tiling.depth : linesOf(factor);
-  auto cast = UnrealizedConversionCastOp::create(
-      b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-      factor.operand->get());
-  cast->setAttr(kTensorMapAttrName, b.getArrayAttr(dims));
-  cast->setAttr(kTensorBoxAttrName, b.getDenseI64ArrayAttr(sizes));
-  return cast.getResult(0);
+  return w.describeTensor(factor.operand->get(), box.dims, sizes);
 }
 
 Value WarpgroupKernel::countSteps() {
@@ -279,30 +284,20 @@ void WarpgroupKernel::bringBoxes(const Factor &factor, const Box &box,
   int64_t perRow = kRow / elementBytes();
   int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
   for (int64_t i = 0; i < boxes; ++i) {
-    SmallVector<Value> begin = {asI32(add(line, index(i * perRow))),
-                                asI32(from)};
+    SmallVector<Value> begin = {add(line, index(i * perRow)), from};
     if (!factor.alongLines)
       std::swap(begin[0], begin[1]);
     for (unsigned loop : box.batch)
-      begin.push_back(asI32(emitter.at()[loop]));
-    Value to = at(tile, index(i * tiling.depth * kRow));
-    // A block's own memory is part of its cluster's, at the same address.
-    Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), to);
-    to = LLVM::IntToPtrOp::create(
-        b, loc, LLVM::LLVMPointerType::get(b.getContext(), 7), address);
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, loc, to, map, begin, full, /*im2colOffsets=*/ValueRange(),
-        /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
-        /*predicate=*/Value());
+      begin.push_back(emitter.at()[loop]);
+    w.bringBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full);
   }
 }
 
 void WarpgroupKernel::produce() {
-  w.setRegisters(gathers() ? kGatherRegisters : kFewRegisters, /*more=*/false);
+  w.setRegisters(allBring() ? kGatherRegisters : kFewRegisters, /*more=*/false);
   Value leads = isSame(thread, index(0));
   OpBuilder::InsertionGuard guard(b);
-  if (!gathers()) {
+  if (!allBring()) {
     auto alone = scf::IfOp::create(b, loc, leads, false);
     b.setInsertionPointToStart(alone.thenBlock());
   }
@@ -318,17 +313,27 @@ void WarpgroupKernel::produce() {
       bringBoxes(product.right, *rightBox, rightMap, column, from,
                  at(tile, index(tileBytes(product.left))), full);
   };
-  // Says that what this thread was to bring to `stage` is there.
-  auto tell = [&](Value stage) { w.arrive(barrier(stage, /*empty=*/false)); };
-  auto behind = [&](Value stage) {
-    return w.advance(stage, w.number(0), tiling.stages).first;
+  // Says that what this thread was to bring to `stage` is there; gives the next
+  // stage to be told of.
+  auto tell = [&](Value stage, Value parity) -> SmallVector<Value> {
+    if (bringsRaw())
+      w.wait(barrier(stage, Raw), parity);
+    if (takesApart()) {
+      Value tile = at(base, mul(stage, stageBytes()));
+      takeApart(product.left, tile);
+      takeApart(product.right, at(tile, index(tileBytes(product.left))));
+    }
+    w.fenceStores();
+    w.arrive(barrier(stage, Full));
+    auto [next, flips] = w.advance(stage, parity, tiling.stages);
+    return {next, flips};
   };
   // A ring that nobody has used is empty: the phase before the first is over.
-  // Of what threads gather, `told` is the stage to be told of next; they are
-  // `begun` stages further.
+  // Where all threads work, the third and fourth are the stage to be told of
+  // next; they are `begun` stages further.
   SmallVector<Value> carried = {index(0), w.number(1)};
-  if (gathers())
-    carried.append({index(0), index(0)});
+  if (allBring())
+    carried.append({index(0), w.number(0), index(0)});
   SmallVector<Value> ends = forEachTile(
       block, numBlocks, carried,
       [&](Value row, Value column, ValueRange carried) {
@@ -339,13 +344,13 @@ void WarpgroupKernel::produce() {
         b.setInsertionPointToEnd(loop.getBody());
         Value stage = loop.getRegionIterArg(0),
               parity = loop.getRegionIterArg(1);
-        w.wait(barrier(stage, /*empty=*/true), parity);
-        Value full = barrier(stage, /*empty=*/false);
+        w.wait(barrier(stage, Empty), parity);
+        Value full = barrier(stage, bringsRaw() ? Raw : Full);
         Value tile = at(base, mul(stage, stageBytes()));
         Value from = add(past, depthOf(loop.getInductionVar()));
         auto [next, flips] = w.advance(stage, parity, tiling.stages);
         SmallVector<Value> yielded = {next, flips};
-        if (!gathers()) {
+        if (!allBring()) {
           boxes(row, column, from, tile, full);
         } else {
           if (leftBox || rightBox) {
@@ -361,36 +366,65 @@ void WarpgroupKernel::produce() {
                   at(tile, index(tileBytes(product.left))));
           NVVM::CpAsyncCommitGroupOp::create(b, loc);
           NVVM::CpAsyncWaitGroupOp::create(b, loc,
-                                           static_cast<uint32_t>(kAhead));
+                                           static_cast<uint32_t>(ahead()));
           Value told = loop.getRegionIterArg(2),
-                begun = loop.getRegionIterArg(3);
-          auto some = scf::IfOp::create(b, loc, TypeRange(b.getIndexType()),
-                                        isSame(begun, index(kAhead)), true);
+                parityTold = loop.getRegionIterArg(3),
+                begun = loop.getRegionIterArg(4);
+          auto some =
+              scf::IfOp::create(b, loc, TypeRange(ValueRange{told, parityTold}),
+                                isSame(begun, index(ahead())), true);
           {
             OpBuilder::InsertionGuard inner(b);
             b.setInsertionPointToStart(some.thenBlock());
-            w.fenceStores();
-            tell(told);
-            scf::YieldOp::create(b, loc, behind(told));
+            scf::YieldOp::create(b, loc, tell(told, parityTold));
             b.setInsertionPointToStart(some.elseBlock());
-            scf::YieldOp::create(b, loc, told);
+            scf::YieldOp::create(b, loc, ValueRange{told, parityTold});
           }
-          yielded.push_back(some.getResult(0));
+          llvm::append_range(yielded, some.getResults());
           yielded.push_back(arith::MinUIOp::create(b, loc, add(begun, index(1)),
-                                                   index(kAhead)));
+                                                   index(ahead())));
         }
         scf::YieldOp::create(b, loc, yielded);
         return llvm::to_vector_of<Value>(loop.getResults());
       });
-  if (!gathers())
+  if (!allBring())
     return;
   NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
-  w.fenceStores();
-  auto rest = scf::ForOp::create(b, loc, index(0), ends[3], index(1),
-                                 ValueRange(ends[2]));
+  auto rest = scf::ForOp::create(b, loc, index(0), ends[4], index(1),
+                                 ValueRange{ends[2], ends[3]});
   b.setInsertionPointToEnd(rest.getBody());
-  tell(rest.getRegionIterArg(0));
-  scf::YieldOp::create(b, loc, behind(rest.getRegionIterArg(0)));
+  scf::YieldOp::create(
+      b, loc, tell(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
+}
+
+/// Each thread takes those pieces of f32 apart that it has brought.
+void WarpgroupKernel::takeApart(const Factor &factor, Value tile) {
+  int64_t length = pieceOf(factor).first;
+  auto loop = scf::ForOp::create(b, loc, thread,
+                                 index(linesOf(factor) * tiling.depth / length),
+                                 index(kGroup));
+  setUnrolling(loop, 2);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto [line, depth] = placeOf(factor, loop.getInductionVar());
+  Value place = at(tile, offsetIn(factor, line, depth));
+  int64_t bytes = length * elementBytes();
+  auto spot = [&](int64_t i) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                    b.getI32IntegerAttr(i));
+  };
+  Type words = VectorType::get({length}, b.getI32Type());
+  Value numbers = LLVM::LoadOp::create(
+      b, loc, VectorType::get({length}, b.getF32Type()), place, bytes);
+  Value most = LLVM::PoisonOp::create(b, loc, words), rest = most;
+  for (int64_t i = 0; i < length; ++i) {
+    Value number = LLVM::ExtractElementOp::create(b, loc, numbers, spot(i));
+    auto [first, second] = splitToTF32(b, loc, number);
+    most = LLVM::InsertElementOp::create(b, loc, most, first, spot(i));
+    rest = LLVM::InsertElementOp::create(b, loc, rest, second, spot(i));
+  }
+  LLVM::StoreOp::create(b, loc, most, place, bytes);
+  LLVM::StoreOp::create(b, loc, rest, at(place, index(partBytes())), bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,7 +467,7 @@ SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
 }
 
 void WarpgroupKernel::consume() {
-  w.setRegisters(gathers() ? kOtherRegisters : kManyRegisters, /*more=*/true);
+  w.setRegisters(allBring() ? kOtherRegisters : kManyRegisters, /*more=*/true);
   Value half =
       mul(arith::SubIOp::create(b, loc, group, index(1)), kGroupRows * kRow);
   Value leads = isSame(lane, index(0));
@@ -443,7 +477,7 @@ void WarpgroupKernel::consume() {
     auto guard = scf::IfOp::create(b, loc, really ? really : leads, false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());
-    w.arrive(barrier(stage, /*empty=*/true));
+    w.arrive(barrier(stage, Empty));
   };
   // Depths of one product, which are 32 bytes of a row.
   int64_t step = 32 / elementBytes();
@@ -460,18 +494,26 @@ void WarpgroupKernel::consume() {
             [&](Value number, ValueRange now) -> SmallVector<Value> {
               Value stage = now[0], parity = now[1], before = now[2],
                     sums = now[3];
-              w.wait(barrier(stage, /*empty=*/false), parity);
+              w.wait(barrier(stage, Full), parity);
               Value tile = at(base, mul(stage, stageBytes()));
               Value left = descriptor(product.left, at(tile, half));
               Value right = descriptor(
                   product.right, at(tile, index(tileBytes(product.left))));
               w.fence();
+              // Small terms first.
+              SmallVector<std::pair<int64_t, int64_t>> terms = {{0, 0}};
+              if (takesApart())
+                terms = {{1, 0}, {0, 1}, {0, 0}};
               for (int64_t from = 0; from < tiling.depth; from += step)
-                sums = w.multiply(sums, moved(product.left, left, from),
-                                  moved(product.right, right, from),
-                                  product.element, tiling.columns,
-                                  standsAlongLines(product.left),
-                                  standsAlongLines(product.right));
+                for (auto [x, y] : terms)
+                  sums = w.multiply(
+                      sums,
+                      w.moved(moved(product.left, left, from), x * partBytes()),
+                      w.moved(moved(product.right, right, from),
+                              y * partBytes()),
+                      product.element, tiling.columns,
+                      standsAlongLines(product.left),
+                      standsAlongLines(product.right));
               w.commit();
               // All but this one are done: the stage before is free.
               w.waitForProducts(1);
@@ -494,7 +536,8 @@ void WarpgroupKernel::emit() {
   columnTiles = tiles(tiling.columns, columns);
   numTiles = gpukernels::product(b, loc,
                                  {rowTiles, columnTiles, batch, index(splits)});
-  gpu::LaunchOp launch = begin(numTiles, tiling.stages * (stageBytes() + 16));
+  gpu::LaunchOp launch =
+      begin(numTiles, tiling.stages * (stageBytes() + barrierBytes()));
   launch->setAttr(kOfGpuAttrName, b.getStringAttr("sm_90a"));
   launch->setAttr(kPersistentAttrName, b.getUnitAttr());
   block = launch.getBlockIds().x;
@@ -510,12 +553,14 @@ void WarpgroupKernel::emit() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(alone.thenBlock());
     // A warp of those that multiply arrives once; of those that bring, who lets
-    // bulk copies do it, and each who gathers.
-    int64_t fills = (leftBox || rightBox ? 1 : 0) + (gathers() ? kGroup : 0);
+    // bulk copies do it, and each of all that work.
+    bool some = boxBytes() > 0;
+    int64_t fills = (some && !bringsRaw() ? 1 : 0) + (allBring() ? kGroup : 0);
     for (int64_t stage = 0; stage < tiling.stages; ++stage) {
-      w.init(barrier(index(stage), /*empty=*/false), fills);
-      w.init(barrier(index(stage), /*empty=*/true),
-             kConsumers * kGroup / kWarp);
+      w.init(barrier(index(stage), Full), fills);
+      w.init(barrier(index(stage), Empty), kConsumers * kGroup / kWarp);
+      if (bringsRaw())
+        w.init(barrier(index(stage), Raw), 1);
     }
     w.fenceInit();
   }
@@ -531,9 +576,6 @@ void WarpgroupKernel::emit() {
 
 bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
   const Product &product = prepared.product;
-  // What rounding leaves over is in no one's shared memory.
-  if (product.tensorTerms > 1)
-    return false;
   if (product.rows < kLeast || product.columns < kLeast ||
       product.depths < kLeast)
     return false;
@@ -549,6 +591,9 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
     tiling.columns = 256;
     tiling.stages = 4;
   }
+  // Tiles of numbers in two parts: 64 KiB a stage.
+  if (product.tensorTerms > 1)
+    tiling = {128, 128, depth, 3, tiling.threads};
   WarpgroupKernel(prepared, tiling, std::move(left), std::move(right)).emit();
   return true;
 }

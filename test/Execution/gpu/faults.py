@@ -19,6 +19,16 @@ PRODUCT = """func.func @main(%a: tensor<{0}x{1}x{3}>, %b: tensor<{1}x{2}x{3}>) -
   return %0 : tensor<{0}x{2}xf32>
 }}
 """
+# Numbers that need more than tf32's bits.
+PARTS = """func.func @main(%a: tensor<70x200xf32>, %b: tensor<200x72xf32>) -> tensor<70x72xf32> {
+  %c = stablehlo.constant dense<3.0> : tensor<70x200xf32>
+  %d = stablehlo.constant dense<3.0> : tensor<200x72xf32>
+  %x = stablehlo.divide %a, %c : tensor<70x200xf32>
+  %y = stablehlo.divide %b, %d : tensor<200x72xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0], precision = [HIGH, HIGH] : (tensor<70x200xf32>, tensor<200x72xf32>) -> tensor<70x72xf32>
+  return %0 : tensor<70x72xf32>
+}
+"""
 REDUCTION = """func.func @main(%a: tensor<3x1000xf32>, %b: tensor<1000x40xf32>) -> (tensor<3xf32>, tensor<40xf32>) {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1] : (tensor<3x1000xf32>, tensor<f32>) -> tensor<3xf32>
@@ -126,6 +136,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "barrier": [0], "copy-wait": [0], "swizzle": [0], "fragment": [0]}),
     "warpgroup-floats": (["--precision=tf32"], PRODUCT.format(70, 200, 72, "f32"), {
         "copy": [0], "store-fence": [0], "swizzle": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
+    # Three products for one: a bulk copy brings the left operand, threads the right one; all take them apart.
+    "warpgroup-parts": (["--precision=tf32", "--atol=2e-5"], PARTS, {
+        "copy": [0], "copy-wait": [0, 1], "shared-store": [0, 1, 2, 3], "store-fence": [0], "mbarrier-wait": [1, 2],
+        "mbarrier-phase": [1], "mbarrier-arrive": [0], "mbarrier-bytes": [0], "product-descriptor": [0, 1, 2]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shared-store": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),

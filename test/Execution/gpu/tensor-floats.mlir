@@ -23,7 +23,7 @@
 // ASKED: output 5: f32 [130, 72] as expected
 // RUN: shard-translate %s --precision=tf32 --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
 // RUN: shard-translate %s --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=HIGHEST
-// CHECK-COUNT-16: wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32
+// CHECK-COUNT-28: wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32
 // CHECK-NOT: wgmma.mma_async
 // HIGHEST-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32
 // HIGHEST-NOT: wgmma.mma_async
