@@ -285,6 +285,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
       return failure();
     embedDeviceImage(module, *image);
     program.metadata.arch += ";cuda:" + image->archs;
+    if (!image->toolkit.empty())
+      program.metadata.arch += ";toolkit:" + image->toolkit;
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
     program.metadata.arenaBytes = bytes.getInt();

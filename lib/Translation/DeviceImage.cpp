@@ -92,11 +92,6 @@ std::string shardc::checkGpuArchs(StringRef archs) {
 // PTX
 //===----------------------------------------------------------------------===//
 
-/// The PTX version that knows `number`: as old as it can be, for older drivers.
-static StringRef ptxVersion(int number) {
-  return number >= 120 ? "+ptx87" : number >= 100 ? "+ptx86" : number >= 90 ? "+ptx80" : "+ptx70";
-}
-
 static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kernels, StringRef arch) {
   llvm::Triple triple(kTriple);
   std::string message;
@@ -105,10 +100,9 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kerne
     kernels.emitError("no code generator for NVIDIA GPUs: ") << message;
     return nullptr;
   }
-  std::optional<int> number = numberOf(arch);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, arch, ptxVersion(number.value_or(0)), {}, {}, std::nullopt,
-                                  llvm::CodeGenOptLevel::Aggressive));
+  // No version of PTX is asked for: LLVM takes the oldest that knows the GPU, for older drivers.
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, arch, /*Features=*/"", {}, {}, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(arch)) {
     kernels.emitError("unknown GPU '") << arch << "'; expected sm_80, sm_90a, sm_100a or their like";
     return nullptr;
@@ -273,6 +267,8 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
   if (!fatbin)
     return module.emitError() << llvm::toString(fatbin.takeError());
   image.bytes = std::move(*fatbin);
+  image.portable = std::move(portable);
+  image.toolkit = versionOf(toolkit);
   return image;
 }
 
@@ -283,12 +279,16 @@ void shardc::embedDeviceImage(ModuleOp module, const DeviceImage &image) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
   // PTX ends with a NUL, which does no harm to the others.
-  std::string bytes = image.bytes;
-  bytes.push_back('\0');
-  auto data = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
-                                     /*isConstant=*/true, LLVM::Linkage::External, "shardc_device_image",
-                                     builder.getStringAttr(bytes));
-  data.setAlignment(64);
+  auto embed = [&](StringRef name, std::string bytes) {
+    bytes.push_back('\0');
+    auto data = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+                                       /*isConstant=*/true, LLVM::Linkage::External, name,
+                                       builder.getStringAttr(bytes));
+    data.setAlignment(64);
+  };
+  embed("shardc_device_image", image.bytes);
+  if (!image.portable.empty())
+    embed("shardc_device_ptx", image.portable);
   LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/true, LLVM::Linkage::External,
                          "shardc_device_image_length", builder.getI64IntegerAttr(image.bytes.size()));
 }

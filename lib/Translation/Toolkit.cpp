@@ -120,6 +120,18 @@ static Expected<std::string> runTool(const Workspace &work, ArrayRef<StringRef> 
 // ptxas, fatbinary
 //===----------------------------------------------------------------------===//
 
+std::string shardc::versionOf(const CudaToolkit &toolkit) {
+  Expected<Workspace> work = Workspace::create();
+  Expected<std::string> said =
+      work ? runTool(*work, {toolkit.ptxas, "--version"}) : Expected<std::string>(work.takeError());
+  if (!said) {
+    consumeError(said.takeError());
+    return {};
+  }
+  SmallVector<StringRef> parts;
+  return Regex("release ([0-9]+\\.[0-9]+)").match(*said, &parts) ? parts[1].str() : std::string();
+}
+
 /// Reads what `ptxas -v` prints.
 static std::vector<KernelResources> readResources(StringRef text) {
   std::vector<KernelResources> all;

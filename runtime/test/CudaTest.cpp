@@ -360,22 +360,93 @@ TEST(CudaErrors, OutOfMemoryNamesWhatWasBefore) {
       "(model.py:12))");
 }
 
-TEST(CudaErrors, PtxThatIsTooNewNamesBothVersions) {
-  static const char ptx[] = "//\n.version 8.6\n.target sm_100a\n";
-  Setting refuse("FAKE_CUDA_REFUSE", "222");
+/// What `device` says when a world is made whose kernels it has to load.
+std::string refusalOf(std::unique_ptr<DeviceCode> code) {
   setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
   TestWorld host(makeTable({}, {}));
-  auto code = std::make_unique<DeviceCode>();
-  code->image = ptx;
-  code->imageBytes = sizeof(ptx);
   const_cast<Program &>(*host.program->program).device = std::move(code);
   shardrt_world *none = nullptr;
   char error[512] = "";
   EXPECT_EQ(
       shardrt_world_create(host.program, nullptr, &none, error, sizeof(error)),
       SHARDRT_ARTIFACT);
-  EXPECT_STREQ(
-      error,
+  return error;
+}
+
+/// What begins as a fatbin does, for the stand-in to refuse.
+const uint32_t fatbin[4] = {0xba55ed50, 0x00100001, 0, 0};
+
+TEST(CudaImages, RanksOfOneGpuLoadKernelsOnce) {
+  static const fake_kernel image[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  for (int devices : {1, 2}) {
+    auto code = deviceFor(Way::CudaDirect);
+    Setting few("FAKE_CUDA_DEVICES", std::to_string(devices).c_str());
+    code->kernels = {{1, "write", "model.py:12"}};
+    code->image = image;
+    code->imageBytes = sizeof(image);
+    int before = fakeNumber("fake_cuda_modules");
+    {
+      TestWorld world(makeTable({4}, {}), 0, 60'000, 0, false, Way::CudaDirect,
+                      std::move(code));
+      EXPECT_EQ(fakeNumber("fake_cuda_modules") - before, devices);
+    }
+    EXPECT_EQ(fakeNumber("fake_cuda_modules"), before);
+  }
+}
+
+TEST(CudaImages, PtxIsTakenWhereTheDriverRefusesTheFatbin) {
+  static const fake_kernel ptx[] = {{"write", writeKernel}, {nullptr, nullptr}};
+  for (const char *result : {"200", "209", "222"}) {
+    Setting refuse("FAKE_CUDA_REFUSE_FATBIN", result);
+    auto code = deviceFor(Way::CudaDirect);
+    code->kernels = {{1, "write", "model.py:12"}};
+    code->image = fatbin;
+    code->imageBytes = sizeof(fatbin);
+    code->ptx = reinterpret_cast<const char *>(ptx);
+    TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
+                    std::move(code));
+    int status = world.run([](shardrt_context *ctx) -> int {
+      void *buffer = shardrt_alloc(ctx, 64);
+      int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 40};
+      int32_t last = 0;
+      if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
+        return s;
+      if (int s = shardrt_read(ctx, static_cast<int32_t *>(buffer) + 15, &last,
+                               sizeof(last)))
+        return s;
+      shardrt_free(ctx, buffer);
+      return last == 55 ? SHARDRT_OK : SHARDRT_REFUSED;
+    });
+    EXPECT_EQ(status, SHARDRT_OK) << world.error();
+  }
+}
+
+TEST(CudaImages, WhereThePtxIsRefusedAsWellBothVersionsAreNamed) {
+  Setting refuse("FAKE_CUDA_REFUSE", "222");
+  auto code = std::make_unique<DeviceCode>();
+  code->image = fatbin;
+  code->imageBytes = sizeof(fatbin);
+  code->archs = "sm_80, sm_90a";
+  code->toolkit = "13.0";
+  code->ptx = "//\n.version 7.0\n.target sm_80\n";
+  EXPECT_EQ(refusalOf(std::move(code)),
+            "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) cannot "
+            "load the program's kernels, which CUDA 13.0 assembled for sm_80, "
+            "sm_90a: CUDA_ERROR_UNSUPPORTED_PTX_VERSION, nor their PTX 7.0, "
+            "which drivers of CUDA 11.0 and later know: "
+            "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; update the driver, or compile "
+            "it with --arch=sm_90\nno image for this GPU");
+}
+
+TEST(CudaErrors, PtxThatIsTooNewNamesBothVersions) {
+  static const char ptx[] = "//\n.version 8.6\n.target sm_100a\n";
+  Setting refuse("FAKE_CUDA_REFUSE", "222");
+  auto code = std::make_unique<DeviceCode>();
+  code->image = ptx;
+  code->imageBytes = sizeof(ptx);
+  EXPECT_EQ(
+      refusalOf(std::move(code)),
       "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
       "cannot load the program's kernels, which are PTX 8.6, which "
       "drivers of CUDA 12.7 and later know: "

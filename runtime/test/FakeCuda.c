@@ -11,6 +11,7 @@
  *   FAKE_CUDA_CAPABILITY  80, 90, ... (90)
  *   FAKE_CUDA_MEMORY      bytes of each (1 MiB)
  *   FAKE_CUDA_REFUSE      the result of loading a module (0)
+ *   FAKE_CUDA_REFUSE_FATBIN  the result of loading one that is a fatbin (0)
  *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
@@ -109,7 +110,7 @@ struct event {
   long capture; /* that it was recorded in; 0: none */
   long knows[MEMBERS];
 };
-static int launches, graphs, downloads;
+static int launches, graphs, downloads, modules;
 static struct stream *streams; /* all there ever were */
 
 static int advance(struct stream *stream, long upto);
@@ -264,14 +265,27 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count,
   (void)count, (void)options;
   if (!current)
     return NO_CONTEXT;
+  static const unsigned magic = 0xba55ed50;
   int refused = (int)setting("FAKE_CUDA_REFUSE", 0);
+  if (!refused && memcmp(image, &magic, sizeof(magic)) == 0)
+    refused = (int)setting("FAKE_CUDA_REFUSE_FATBIN", 0);
   if (refused) {
     snprintf((char *)values[0], 64, "no image for this GPU");
     return refused;
   }
+  pthread_mutex_lock(&lock);
+  ++modules;
+  pthread_mutex_unlock(&lock);
   return *module = (void *)image, OK;
 }
-int cuModuleUnload(void *module) { return module ? OK : INVALID; }
+int cuModuleUnload(void *module) {
+  if (!module || !current)
+    return INVALID;
+  pthread_mutex_lock(&lock);
+  --modules;
+  pthread_mutex_unlock(&lock);
+  return OK;
+}
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   for (struct fake_kernel *kernel = module; kernel->name; ++kernel)
     if (strcmp(kernel->name, name) == 0)
@@ -648,6 +662,7 @@ void fake_cuda_call(void *stream, int (*poll)(void *, int), void (*release)(void
 
 int fake_cuda_downloads(void) { return downloads; }
 int fake_cuda_launches(void) { return launches; }
+int fake_cuda_modules(void) { return modules; }
 int fake_cuda_graphs(void) { return graphs; }
 int fake_cuda_contexts(void) { return contexts; }
 size_t fake_cuda_held(void) { return held; }

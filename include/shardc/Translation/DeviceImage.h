@@ -24,6 +24,9 @@ struct DeviceImage {
   std::string archs; ///< what it is for: "sm_80,sm_90a"
   bool isPtx =
       false; ///< text, where a fatbin was asked for and no tool is there
+  /// Of a fatbin: its PTX once more, for drivers that cannot load the fatbin.
+  std::string portable;
+  std::string toolkit; ///< of a fatbin: the CUDA that assembled it: "13.0"
 };
 
 /// Checks "sm_80,sm_90a"; empty where nothing is wrong, else a message.
@@ -37,8 +40,9 @@ mlir::FailureOr<DeviceImage> emitDeviceImage(mlir::ModuleOp module,
                                              llvm::StringRef archs,
                                              DeviceImageKind kind);
 
-/// Puts `image` into the module as the constants shardc_device_image and
-/// shardc_device_image_length, in place of the kernels.
+/// Puts `image` into the module as the constants shardc_device_image,
+/// shardc_device_image_length and (of a fatbin) shardc_device_ptx, in place of
+/// the kernels.
 void embedDeviceImage(mlir::ModuleOp module, const DeviceImage &image);
 
 /// A CUDA toolkit: paths, each empty where it was not found.
@@ -46,6 +50,9 @@ struct CudaToolkit {
   std::string ptxas, fatbinary, libdevice;
 };
 CudaToolkit findCudaToolkit();
+/// The version of CUDA that `toolkit`'s ptxas says it is of: "13.0"; empty where
+/// it says none.
+std::string versionOf(const CudaToolkit &toolkit);
 
 /// What one call of ptxas reports of a kernel.
 struct KernelResources {

@@ -83,16 +83,19 @@ static std::string readTables(Program &program, std::span<const int64_t> words,
   return {};
 }
 
-/// "sm_80, sm_90a" of metadata that has "arch":"native;cuda:sm_80,sm_90a".
-static std::string archsOf(const std::string &metadata) {
-  size_t begin = metadata.find("cuda:sm_");
+/// What stands behind `key` in metadata that has
+/// "arch":"native;cuda:sm_80,sm_90a;toolkit:13.0"; empty where it has no `key`.
+static std::string archField(const std::string &metadata,
+                             const std::string &key) {
+  size_t begin = metadata.find(key);
   if (begin == std::string::npos)
     return {};
-  begin += 5;
-  std::string archs;
-  for (char c : metadata.substr(begin, metadata.find('"', begin) - begin))
-    archs += c == ',' ? std::string(", ") : std::string(1, c);
-  return archs;
+  begin += key.size();
+  std::string field;
+  for (char c : metadata.substr(
+           begin, metadata.find_first_of("\";", begin) - begin))
+    field += c == ',' ? std::string(", ") : std::string(1, c);
+  return field;
 }
 
 /// Reads what the artifact says about kernels, if it has any; an error, or an
@@ -131,7 +134,9 @@ static std::string readKernels(Program &program) {
     code->kernels.push_back(kernel);
   }
   code->image = symbol("shardc_device_image");
-  code->archs = archsOf(program.metadata);
+  code->archs = archField(program.metadata, ";cuda:");
+  code->toolkit = archField(program.metadata, ";toolkit:");
+  code->ptx = static_cast<const char *>(symbol("shardc_device_ptx"));
   if (auto *bytes =
           static_cast<const int64_t *>(symbol("shardc_device_image_length")))
     code->imageBytes = *bytes;

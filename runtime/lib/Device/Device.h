@@ -46,6 +46,14 @@ struct DeviceCode {
   const void *image = nullptr; ///< fatbin, cubin or PTX (ended by NUL)
   int64_t imageBytes = 0;
   std::string archs; ///< what the image is for: "sm_80, sm_90a"; may be empty
+  /// The CUDA that assembled it, "13.0"; empty where nobody did, or says so.
+  std::string toolkit;
+  /// The same kernels as PTX (ended by NUL), for drivers that cannot load the
+  /// image; NULL where it is PTX itself.
+  const char *ptx = nullptr;
+  /// What devices loaded of it, by context: ranks that share a device share it.
+  mutable std::mutex loading;
+  mutable std::map<void *, std::weak_ptr<void>> loaded;
   // For the emulated device.
   const shardrt_emulated_kernel *functions = nullptr;
   const int64_t *traits =

@@ -21,6 +21,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -88,6 +89,10 @@ private:
   /// True for success; else sets why `what` failed.
   bool check(Result result, const std::string &what);
   bool load();
+  /// Lets the driver load an image; what it says on failure goes to `log`.
+  Result tryImage(const void *image, std::string &log);
+  /// Why the driver loads neither the image nor, with `portable`, its PTX.
+  bool refuse(Result image, std::optional<Result> portable, std::string log);
   /// Does what was recorded so far, and hands it out.
   bool closeRecording(GraphExecHandle &graph);
   /// Where somebody waits: what is recorded is done now, and not kept.
@@ -101,7 +106,8 @@ private:
   const DeviceCode &code;
   DeviceId device = 0;
   ContextHandle context = nullptr;
-  ModuleHandle module = nullptr;
+  std::shared_ptr<void> kernels; ///< shared by ranks on this device
+  ModuleHandle module = nullptr; ///< what that is to the driver
   StreamHandle work = nullptr;   ///< the first, or, between aside and back,
   StreamHandle beside = nullptr; ///< the second, and this the first
   bool isAside = false;
@@ -154,8 +160,10 @@ CudaDevice::~CudaDevice() {
       driver.streamSynchronize(stream);
       driver.streamDestroy(stream);
     }
-  if (module)
-    driver.moduleUnload(module);
+  {
+    std::lock_guard lock(code.loading);
+    kernels.reset();
+  }
   driver.primaryCtxRelease(device);
 }
 
@@ -207,12 +215,10 @@ static std::string cudaOfPtx(int major, int minor) {
   return major == 9 ? "13." + std::to_string(minor) : std::string();
 }
 
-/// What the image needs of a driver, "PTX 8.0, which drivers of CUDA 12.0 and
-/// later know"; empty where it is no PTX.
-static std::string needOf(const DeviceCode &code) {
-  auto *text = static_cast<const char *>(code.image);
-  std::string head(text,
-                   strnlen(text, std::min<int64_t>(code.imageBytes, 4096)));
+/// What PTX needs of a driver, "PTX 8.0, which drivers of CUDA 12.0 and later
+/// know"; empty where `text` is no PTX.
+static std::string needOf(const char *text, int64_t bytes) {
+  std::string head(text, strnlen(text, std::min<int64_t>(bytes, 4096)));
   size_t at = head.find(".version ");
   int major = 0, minor = 0;
   if (at == std::string::npos ||
@@ -226,36 +232,74 @@ static std::string needOf(const DeviceCode &code) {
   return need;
 }
 
-bool CudaDevice::load() {
-  // Where no cubin in the image fits, the driver assembles its PTX.
-  char log[4096] = "";
+Result CudaDevice::tryImage(const void *image, std::string &log) {
+  char text[4096] = "";
   int options[] = {jitErrorLog, jitErrorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+  void *values[] = {text, reinterpret_cast<void *>(sizeof(text))};
   Result result =
-      driver.moduleLoadDataEx(&module, code.image, 2, options, values);
+      driver.moduleLoadDataEx(&module, image, 2, options, values);
   if (result == success)
-    return true;
+    return success;
   module = nullptr;
+  text[sizeof(text) - 1] = '\0';
+  log = text;
+  return result;
+}
+
+bool CudaDevice::load() {
+  std::lock_guard lock(code.loading);
+  std::weak_ptr<void> &shared = code.loaded[context];
+  if (!(kernels = shared.lock())) {
+    // Where no cubin in the image fits, the driver assembles its PTX; one that
+    // is older than who assembled the image may refuse it whole.
+    std::string log;
+    Result result = tryImage(code.image, log);
+    std::optional<Result> portable;
+    if (result != success && result != outOfMemory && code.ptx &&
+        (portable = tryImage(code.ptx, log)) == success)
+      result = success;
+    if (result != success)
+      return refuse(result, portable, std::move(log));
+    const Driver &unloader = driver;
+    // Whoever is last stands in the same context.
+    kernels = std::shared_ptr<void>(
+        module, [&unloader](void *last) { unloader.moduleUnload(last); });
+    shared = kernels;
+  }
+  module = kernels.get();
+  return true;
+}
+
+bool CudaDevice::refuse(Result result, std::optional<Result> portable,
+                        std::string log) {
   std::string arch = "sm_" + std::to_string(capability);
   std::string text = "CUDA device '" + name + "' (" + arch +
                      ", driver for CUDA " + driver.version() +
-                     ") cannot load the program's kernels";
-  std::string need = needOf(code);
-  if (result == noBinaryForGpu)
-    text += ", which are for " +
-            (code.archs.empty() ? std::string("other GPUs") : code.archs) +
-            ": " + driver.nameOf(result) + "; compile it with --arch=" + arch;
-  else if (result == unsupportedPtxVersion || result == invalidPtx)
-    text += ", which are " + (need.empty() ? "for a newer driver" : need) +
-            ": " + driver.nameOf(result) +
-            "; update the driver, or compile it where ptxas is, with --arch=" +
-            arch;
+                     ") cannot load the program's kernels, which ";
+  std::string need =
+      needOf(static_cast<const char *>(code.image), code.imageBytes);
+  if (!need.empty())
+    text += "are " + need;
   else
-    text += ": " + driver.nameOf(result);
-  log[sizeof(log) - 1] = '\0';
-  if (*log)
-    text += "\n" + std::string(log);
-  return fail(result == outOfMemory ? SHARDRT_MEMORY : SHARDRT_ARTIFACT,
+    text += (code.toolkit.empty() ? std::string("are")
+                                  : "CUDA " + code.toolkit + " assembled") +
+            " for " +
+            (code.archs.empty() ? std::string("other GPUs") : code.archs);
+  text += ": " + driver.nameOf(result);
+  if (portable)
+    text += ", nor their " + needOf(code.ptx, 4096) + ": " +
+            driver.nameOf(*portable);
+  if (portable || result == unsupportedPtxVersion || result == invalidPtx ||
+      result == invalidImage)
+    text += "; update the driver, or compile it " +
+            std::string(need.empty() ? "" : "where ptxas is, ") +
+            "with --arch=" + arch;
+  else if (result == noBinaryForGpu)
+    text += "; compile it with --arch=" + arch;
+  if (!log.empty())
+    text += "\n" + log;
+  return fail((portable ? *portable : result) == outOfMemory ? SHARDRT_MEMORY
+                                                            : SHARDRT_ARTIFACT,
               std::move(text));
 }
 

@@ -44,6 +44,7 @@ struct Copy2D {
 constexpr Result success = 0;
 constexpr Result outOfMemory = 2;
 constexpr Result noDevice = 100;
+constexpr Result invalidImage = 200;
 constexpr Result noBinaryForGpu = 209;
 constexpr Result invalidPtx = 218;
 constexpr Result unsupportedPtxVersion = 222;
