@@ -242,6 +242,16 @@ static std::string nameOf(gpu::LaunchOp launch, size_t number) {
   return (what + Twine("_") + Twine(number)).str();
 }
 
+/// What a kernel at `loc` is made from: "dot_general at model.py:12"; what of that is not known is left out.
+static std::string originOf(Location loc) {
+  auto [name, place] = namedOp(loc);
+  std::string origin = userLocation(place);
+  if (origin == "unknown")
+    origin.clear();
+  name.consume_front("stablehlo.") || name.consume_front("spmd.");
+  return name.empty() ? origin : origin.empty() ? name.str() : (name + " at " + origin).str();
+}
+
 namespace {
 class DeviceCalls {
 public:
@@ -255,7 +265,7 @@ private:
   struct Kernel {
     gpu::GPUFuncOp function;
     int64_t threads = 0, sharedBytes = 0, maps = 0, flags = 0;
-    SmallVector<std::string> locations;
+    SmallVector<std::string> origins; ///< ops and lines: "dot_general at model.py:12"
   };
 
   LogicalResult outline(gpu::LaunchOp launch);
@@ -420,9 +430,8 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   entries.call(host, loc, "shardrt_launch",
                {context, word(which), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
                 asI64(launch.getGridSizeZ()), area, word(count)});
-  std::string location = userLocation(loc);
-  if (location != "unknown" && !llvm::is_contained(made[number].locations, location))
-    made[number].locations.push_back(location);
+  if (std::string origin = originOf(loc); !origin.empty() && !llvm::is_contained(made[number].origins, origin))
+    made[number].origins.push_back(origin);
   launch.erase();
   for (UnrealizedConversionCastOp cast : tensors)
     cast.erase();
@@ -529,8 +538,8 @@ void DeviceCalls::writeTables() {
     names += kernel.function.getName();
     names.push_back('\0');
     // One of several places may be meant.
-    names += llvm::join(ArrayRef(kernel.locations).take_front(3), " or ");
-    if (kernel.locations.size() > 3)
+    names += llvm::join(ArrayRef(kernel.origins).take_front(3), " or ");
+    if (kernel.origins.size() > 3)
       names += " or others";
     names.push_back('\0');
   }

@@ -90,7 +90,7 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlock, bool manyThreads,
                              const std::string &libraries = "generated") {
   pm.addPass(createLowerCommunicationPass());
-  // What kernels are called in a trace; sites have their lines by now.
+  // What kernels are called in a trace, and in errors of GPUs; sites have their lines by now.
   if (names)
     pm.addPass(createNameLocationsPass());
   pm.addPass(createCanonicalizerPass());
@@ -104,7 +104,7 @@ static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlo
 }
 
 void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm, /*names=*/false, /*transformBlock=*/0, /*manyThreads=*/true, options.kernels);
+  addLowerToLinalg(pm, /*names=*/true, /*transformBlock=*/0, /*manyThreads=*/true, options.kernels);
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   kernels.vectors = false;

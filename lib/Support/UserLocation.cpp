@@ -1,6 +1,7 @@
 //===- UserLocation.cpp - The user's line behind a location ---------------===//
 
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/KernelAttributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,11 +46,11 @@ static SmallVector<FileLineColRange> collectLines(Location loc) {
   return lines;
 }
 
-/// The outermost name of `loc`, or an empty string.
+/// The outermost name of `loc` that is no op's, or an empty string.
 static StringRef outermostName(Location loc) {
   StringRef found;
   walkLocation(loc, [&](LocationAttr part) {
-    if (auto name = dyn_cast<NameLoc>(part))
+    if (auto name = dyn_cast<NameLoc>(part); name && !name.getName().strref().starts_with(kNamePrefix))
       found = name.getName();
     return found.empty();
   });
@@ -72,4 +73,17 @@ std::string shardc::userLocation(Location loc) {
         .str();
   StringRef name = outermostName(loc);
   return name.empty() ? "unknown" : name.str();
+}
+
+std::pair<StringRef, Location> shardc::namedOp(Location loc) {
+  std::pair<StringRef, Location> found{{}, loc};
+  walkLocation(loc, [&](LocationAttr part) {
+    auto name = dyn_cast<NameLoc>(part);
+    StringRef text = name ? name.getName().strref() : StringRef();
+    if (!text.consume_front(kNamePrefix))
+      return true;
+    found = {text, name.getChildLoc()};
+    return false;
+  });
+  return found;
 }

@@ -8,14 +8,22 @@
 #define SHARDC_SUPPORT_USERLOCATION_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
+#include <utility>
 
 namespace shardc {
 
 /// Returns "file:line" of the user's code that `loc` stands for: the innermost
 /// Python line that is not inside an installed package, else the innermost
-/// line of any file, else the outermost name, else "unknown".
+/// line of any file, else the outermost name that is no op's (see below), else
+/// "unknown".
 std::string userLocation(mlir::Location loc);
+
+/// The op that `loc` was given to, as spmd-name-locations wrote it
+/// ("stablehlo.add"), and the location that it had; an empty name and `loc`
+/// where nothing says it.
+std::pair<llvm::StringRef, mlir::Location> namedOp(mlir::Location loc);
 
 } // namespace shardc
 

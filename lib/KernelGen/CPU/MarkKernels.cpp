@@ -24,21 +24,6 @@ namespace shardc {
 
 using namespace shardc;
 
-/// The op that `loc` was given to, as spmd-name-locations wrote it, and the
-/// location that it had; an empty name where nothing says it.
-static std::pair<StringRef, Location> nameOf(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    StringRef text = name.getName();
-    if (text.consume_front(kNamePrefix))
-      return {text, name.getChildLoc()};
-  }
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (auto found = nameOf(part); !found.first.empty())
-        return found;
-  return {{}, loc};
-}
-
 static bool communicates(Operation *op) {
   return op
       ->walk([](Operation *inner) {
@@ -54,7 +39,7 @@ static bool isControl(Operation *op) {
   return op->getNumRegions() &&
          (llvm::is_contained({"stablehlo.while", "stablehlo.if",
                               "stablehlo.case"},
-                             nameOf(op->getLoc()).first) ||
+                             namedOp(op->getLoc()).first) ||
           communicates(op));
 }
 
@@ -111,7 +96,7 @@ public:
 
 private:
   void mark(Operation *first, Operation *last) {
-    auto [name, place] = nameOf(first->getLoc());
+    auto [name, place] = namedOp(first->getLoc());
     std::string location = userLocation(place);
     name.consume_front("stablehlo.") || name.consume_front("spmd.");
     auto [known, isNew] = numbers.insert(
