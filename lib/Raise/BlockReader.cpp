@@ -19,14 +19,14 @@ BlockReader::BlockReader(Algebra &algebra, const Numbering &numbering, spmd::Mes
     : Reader(algebra, numbering, std::vector<int64_t>(64, 1), ~DimSet(0), 0), mesh(mesh) {
   algebra.ofBlocks = true;
   frames.push_back({0, nullptr, 0});
-  source = tableNumber(identity());
+  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+    allRanks.push_back(rank);
+  standFor(allRanks);
 }
 
-RankTable BlockReader::identity() const {
-  RankTable table(mesh.getNumRanks());
-  for (size_t rank = 0; rank < table.size(); ++rank)
-    table[rank] = rank;
-  return table;
+void BlockReader::standFor(RankTable ranks) {
+  this->ranks = std::move(ranks);
+  source = tableNumber(this->ranks);
 }
 
 unsigned BlockReader::tableNumber(const RankTable &table) {
@@ -50,7 +50,15 @@ unsigned BlockReader::frameOf(unsigned parent, Operation *loop, int64_t turn) {
 
 static Value yielded(Region &region, unsigned number) { return region.front().getTerminator()->getOperand(number); }
 
-Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &sharding) {
+/// The region of a branch that is taken for `number`.
+static Region &regionFor(Operation *branch, int64_t number) {
+  int64_t last = branch->getNumRegions() - 1;
+  if (isa<stablehlo::IfOp>(branch))
+    return branch->getRegion(number ? 0 : 1);
+  return branch->getRegion(number < 0 || number > last ? last : number);
+}
+
+Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &sharding, const RankTable &lanes) {
   while (true) {
     // Out of loops that the value is not of.
     while (frames[frame].loop && !frames[frame].loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
@@ -88,13 +96,10 @@ Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &shar
       if (*count > 0)
         frame = frameOf(frame, op, *count - 1);
     } else if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
-      std::optional<RankTable> branch = numbersOf(op->getOperand(0), frame);
-      if (!branch || !llvm::all_equal(*branch))
+      std::optional<int64_t> branch = numberOn(op->getOperand(0), frame, lanes);
+      if (!branch)
         return value;
-      int64_t place = branch->front(), last = op->getNumRegions() - 1;
-      if (isa<stablehlo::IfOp>(op))
-        place = place ? 0 : 1;
-      value = yielded(op->getRegion(place < 0 || place > last ? last : place), number);
+      value = yielded(regionFor(op, *branch), number);
     } else if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op)) {
       value = op->getOperand(number);
     } else {
@@ -117,31 +122,38 @@ std::optional<int64_t> BlockReader::countTurns(Operation *loop, unsigned frame) 
   return std::nullopt;
 }
 
-std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op, unsigned frame) {
+std::optional<int64_t> BlockReader::numberOn(Value value, unsigned frame, const RankTable &lanes) {
+  std::optional<RankTable> table = numbersOf(value, frame);
+  if (!table || lanes.empty() || llvm::any_of(lanes, [&](int64_t rank) { return (*table)[rank] != (*table)[lanes.front()]; }))
+    return std::nullopt;
+  return (*table)[lanes.front()];
+}
+
+std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op, unsigned frame, const RankTable &lanes) {
   auto slice = cast<stablehlo::DynamicSliceOp>(op);
   SmallVector<int64_t> wanted;
   for (Value start : slice.getStartIndices()) {
-    std::optional<RankTable> place = numbersOf(start, frame);
-    if (!place || !llvm::all_equal(*place))
+    std::optional<int64_t> place = numberOn(start, frame, lanes);
+    if (!place)
       return std::nullopt;
-    wanted.push_back(place->front());
+    wanted.push_back(*place);
   }
   auto size = typeOf(slice.getResult()).getShape();
   Value whole = slice.getOperand();
   while (true) {
     spmd::ShardingAttr sharding;
-    whole = follow(whole, frame, sharding);
+    whole = follow(whole, frame, sharding, lanes);
     auto update = sharding ? nullptr : whole.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
     if (!update)
       return std::nullopt;
     bool isSame = true, isApart = false;
     auto written = typeOf(update.getUpdate()).getShape();
     for (auto [dim, start] : llvm::enumerate(update.getStartIndices())) {
-      std::optional<RankTable> place = numbersOf(start, frame);
-      if (!place || !llvm::all_equal(*place))
+      std::optional<int64_t> place = numberOn(start, frame, lanes);
+      if (!place)
         return std::nullopt;
-      isSame &= place->front() == wanted[dim] && written[dim] == size[dim];
-      isApart |= place->front() + written[dim] <= wanted[dim] || wanted[dim] + size[dim] <= place->front();
+      isSame &= *place == wanted[dim] && written[dim] == size[dim];
+      isApart |= *place + written[dim] <= wanted[dim] || wanted[dim] + size[dim] <= *place;
     }
     if (isSame)
       return std::pair(Value(update.getUpdate()), frame);
@@ -157,7 +169,7 @@ std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op
 
 std::optional<RankTable> BlockReader::numbersOf(Value value, unsigned frame) {
   spmd::ShardingAttr sharding;
-  value = follow(value, frame, sharding);
+  value = follow(value, frame, sharding, allRanks);
   auto type = typeOf(value);
   if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || !type.getElementType().isIntOrIndex())
     return std::nullopt;
@@ -200,6 +212,8 @@ static std::optional<int64_t> compute(Operation *op, ArrayRef<int64_t> a) {
     return (a[0] > 0) - (a[0] < 0);
   if (isa<stablehlo::SelectOp>(op))
     return a[0] ? a[1] : a[2];
+  if (isa<stablehlo::ClampOp>(op))
+    return std::min(std::max(a[0], a[1]), a[2]);
   if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::TransposeOp>(op))
     return a[0];
   if (isa<stablehlo::ConvertOp>(op))
@@ -237,7 +251,21 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
   if (!op)
     return std::nullopt;
   if (isa<stablehlo::PartitionIdOp>(op))
-    return identity();
+    return allRanks;
+  // Ranks that take different branches.
+  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
+    std::optional<RankTable> branch = numbersOf(op->getOperand(0), frame);
+    if (!branch)
+      return std::nullopt;
+    RankTable result;
+    for (auto [rank, number] : llvm::enumerate(*branch)) {
+      std::optional<RankTable> table = numbersOf(yielded(regionFor(op, number), cast<OpResult>(value).getResultNumber()), frame);
+      if (!table)
+        return std::nullopt;
+      result.push_back((*table)[rank]);
+    }
+    return result;
+  }
   if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op)) {
     std::optional<int64_t> number = elementAt(value, 0);
     return number ? std::optional(RankTable(ranks, *number)) : std::nullopt;
@@ -245,7 +273,7 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
     unsigned inner = frame;
     spmd::ShardingAttr sharding;
-    Value line = follow(slice.getOperand(), inner, sharding);
+    Value line = follow(slice.getOperand(), inner, sharding, allRanks);
     std::optional<RankTable> places = typeOf(line).getRank() == 1 && !sharding ? numbersOf(slice.getStartIndices()[0], frame) : std::nullopt;
     if (!places)
       return std::nullopt;
@@ -258,7 +286,7 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
     }
     if (result.size() == ranks)
       return result;
-    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame);
+    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame, allRanks);
     return written ? numbersOf(written->first, written->second) : std::nullopt;
   }
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)
@@ -397,7 +425,7 @@ PolyId BlockReader::leaf(Value value, const Layout &layout) {
 PolyId BlockReader::read(Value value, const Layout &layout) {
   unsigned outerFrame = frame, outerSource = source;
   spmd::ShardingAttr outerBoundary = boundary, sharding;
-  value = follow(value, frame, sharding);
+  value = follow(value, frame, sharding, tables[source]);
   boundary = sharding;
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -455,7 +483,7 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
     return inner ? read(op->getOperand(0), *inner) : leaf(value, layout);
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame);
+    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame, tables[source]);
     if (!written)
       return leaf(value, layout);
     frame = written->second;
@@ -639,6 +667,8 @@ PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
   if (isa<stablehlo::Log1pOp>(op) && (isStatistic(op->getOperand(0)) || algebra.constantOf(read(op->getOperand(0), layout)) == 0.0))
     return algebra.logarithm(algebra.add(algebra.number(1), read(op->getOperand(0), layout)));
   PolyId result = Reader::readElementwise(op, layout);
+  if (isOfOneRank() && isa<stablehlo::CompareOp>(op))
+    return decide(result);
   return elementOf(op->getResult(0)).isInteger() && !elementOf(op->getResult(0)).isInteger(1) ? placePositions(result) : result;
 }
 

@@ -3,7 +3,7 @@
 // Reads what a manual region computes as expressions of blocks of the tensors outside:
 // loops are followed turn by turn, permutes by whose block arrives, what is kept for a
 // gradient from where it is read to where it was made. Integers that follow from the rank
-// are known for every rank.
+// are known for every rank. Where ranks take different branches, they are read one by one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RAISE_BLOCKREADER_H
@@ -11,6 +11,7 @@
 
 #include "Reader.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include <deque>
 
 namespace shardc::raise {
 
@@ -42,7 +43,13 @@ public:
   const RankTable *tableOf(const Term &term) const;
   /// The block `blocks` of `value` as a term along `layout`.
   PolyId makeLeaf(mlir::Value value, spmd::ShardingAttr sharding, const RankTable &source, const Layout &layout);
-  RankTable identity() const;
+  RankTable identity() const { return ranks; }
+  /// From now on, expressions and tables are of `ranks` alone: all, or one. Of one rank's, comparisons of positions are
+  /// decided where they can be, and others have no common offset.
+  void standFor(RankTable ranks);
+  bool isOfOneRank() const { return ranks.size() == 1 && mesh.getNumRanks() != 1; }
+  /// `poly` with comparisons of positions decided, where the sizes of dims decide them, and what hangs on them.
+  PolyId decide(PolyId poly);
   /// The position along `dim` in the whole, where each rank has the block that `blocks` says.
   PolyId place(unsigned dim, const RankTable &blocks);
   /// The first op that could not be followed, and why.
@@ -64,23 +71,29 @@ private:
   unsigned frameOf(unsigned parent, mlir::Operation *loop, int64_t turn);
   /// Goes from block arguments and results of loops, branches and regions to what they are, changing the frame; sets
   /// `sharding` where it leaves all regions.
-  mlir::Value follow(mlir::Value value, unsigned &frame, spmd::ShardingAttr &sharding);
+  /// Branches are those of the ranks `lanes`.
+  mlir::Value follow(mlir::Value value, unsigned &frame, spmd::ShardingAttr &sharding, const RankTable &lanes);
   std::optional<int64_t> countTurns(mlir::Operation *loop, unsigned frame);
   std::optional<RankTable> numbersOf(mlir::Value value, unsigned frame);
   std::optional<RankTable> evaluate(mlir::Value value, unsigned frame);
-  /// What was last written where `slice` reads, and in which frame.
-  std::optional<std::pair<mlir::Value, unsigned>> findWritten(mlir::Operation *slice, unsigned frame);
+  /// The number that all of `lanes` have.
+  std::optional<int64_t> numberOn(mlir::Value value, unsigned frame, const RankTable &lanes);
+  /// What was last written where `slice` reads on `lanes`, and in which frame.
+  std::optional<std::pair<mlir::Value, unsigned>> findWritten(mlir::Operation *slice, unsigned frame, const RankTable &lanes);
   PolyId readHere(mlir::Value value, const Layout &layout);
   PolyId readContraction(mlir::Operation *op, const Layout &layout);
   PolyId readReduction(mlir::Operation *op, const Layout &layout);
   /// `poly` with positions in blocks as global ones.
   PolyId placePositions(PolyId poly);
   PolyId ofTable(const RankTable &table, bool isBool);
+  PolyId decideComparison(Term term);
   unsigned openDim(const Layout &layout, DimSet taken) const;
 
   spmd::MeshAttr mesh;
+  RankTable allRanks, ranks;
   std::vector<Frame> frames;
-  std::vector<RankTable> tables;
+  /// References to these stay valid.
+  std::deque<RankTable> tables;
   std::vector<BlockLeaf> leaves;
   std::map<std::string, unsigned> leafNumbers;
   std::map<std::tuple<void *, unsigned, unsigned, std::string>, PolyId> memo;

@@ -1,7 +1,8 @@
 //===- MatchRings.cpp - Attention round a ring in expressions -------------===//
 //
 // The output of a ring is Σ_i Total^-1 Σ_k Exp[s_i] v_i over blocks i, whatever was subtracted from scores and rescaled on
-// the way, and Total is Σ_i Σ_k Exp[s_i]. All blocks must be one score of whole tensors, and each rank must meet all.
+// the way, and Total is Σ_i Σ_k Exp[s_i]. All blocks must be one score of whole tensors, and each rank must meet all, or all
+// but those that the band of this score leaves out.
 // What a gradient has to be follows from that; it is compared with what the program has.
 //
 //===----------------------------------------------------------------------===//
@@ -12,6 +13,9 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
+
+/// Ranks of larger meshes are not read one by one.
+static constexpr int64_t kMostLanes = 32;
 
 /// The value inside of the region that `result` is.
 static Value innerOf(OpResult result) {
@@ -69,25 +73,46 @@ static RingOperand operandOf(const Ring &ring, TermId id, unsigned bound, unsign
   return {leaf->value, leaf->sharding, renamed(term.layouts[0], bound, free)};
 }
 
+/// Where `block` starts along `dim`, queries or keys, if one rank alone meets it.
+static double startOf(const Ring &ring, unsigned dim, const RingBlock &block) {
+  RankTable blocks = ring.reader->blocksAlong(ring.axes, dim == kRingKey ? block.source : ring.lanes[block.lane]);
+  return double(blocks.front()) * double(ring.reader->sizeOf(dim));
+}
+
+/// `poly` with comparisons of positions in whole tensors decided.
+static PolyId decideWhole(Ring &ring, PolyId poly) {
+  BlockReader &reader = *ring.reader;
+  int64_t queries = reader.sizeOf(ring.queryDim), keys = reader.sizeOf(kRingKey), blocks = reader.countBlocks(ring.axes);
+  reader.setSize(ring.queryDim, queries * blocks);
+  reader.setSize(kRingKey, keys * blocks);
+  poly = reader.decide(poly);
+  reader.setSize(ring.queryDim, queries);
+  reader.setSize(kRingKey, keys);
+  return poly;
+}
+
 /// `poly`, of the block that `block` is, on whole tensors; nullopt where it depends on the block otherwise.
 static std::optional<PolyId> onWhole(Ring &ring, PolyId poly, const RingBlock &block) {
   Algebra &algebra = *ring.algebra;
   BlockReader &reader = *ring.reader;
-  bool isWhole = true;
+  const RankTable &lane = ring.lanes[block.lane];
+  bool isWhole = true, isOfOneRank = reader.isOfOneRank();
   PolyId result = algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
     Term term = algebra.getTerm(id);
     if (const BlockLeaf *found = reader.leafOf(term)) {
       BlockLeaf leaf = *found;
-      const RankTable &source = term.dims & bit(kRingKey) ? block.source : reader.identity();
+      const RankTable &source = term.dims & bit(kRingKey) ? block.source : lane;
       isWhole &= leaf.sharding && leaf.blocks == reader.blocksOf(leaf.sharding, source) &&
                  takeCuts(ring, {leaf.value, leaf.sharding, renamed(term.layouts[0], kFirstBoundDim, kRingDepth)});
-      return isWhole ? reader.makeLeaf(leaf.value, leaf.sharding, reader.identity(), term.layouts[0]) : algebra.number(0);
+      return isWhole ? reader.makeLeaf(leaf.value, leaf.sharding, ring.lanes[0], term.layouts[0]) : algebra.number(0);
     }
     if (term.kind == TermKind::Position) {
       const RankTable *table = reader.tableOf(term);
       bool isKey = term.dim == kRingKey, isQuery = term.dim == ring.queryDim;
+      if (isOfOneRank && !table && (isKey || isQuery))
+        return algebra.add(algebra.ofTerm(id), algebra.number(-startOf(ring, term.dim, block)));
       if (table && (isKey || isQuery))
-        isWhole &= *table == reader.blocksAlong(ring.axes, isKey ? block.source : reader.identity());
+        isWhole &= *table == reader.blocksAlong(ring.axes, isKey ? block.source : lane);
       else
         isWhole &= !table && !isKey && !isQuery && (!ring.cuts.count(term.dim) || ring.cuts[term.dim].empty());
       term.values.clear();
@@ -96,11 +121,35 @@ static std::optional<PolyId> onWhole(Ring &ring, PolyId poly, const RingBlock &b
     isWhole &= !algebra.isStatistic(id);
     return std::nullopt;
   });
-  return isWhole ? std::optional(result) : std::nullopt;
+  if (!isWhole)
+    return std::nullopt;
+  return isOfOneRank ? decideWhole(ring, result) : result;
 }
 
-/// Takes the monomial `part` of an output as one more block.
-static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
+/// `poly`, of whole tensors, in the block that `block` is.
+static PolyId inBlock(Ring &ring, PolyId poly, const RingBlock &block) {
+  Algebra &algebra = *ring.algebra;
+  BlockReader &reader = *ring.reader;
+  const RankTable &lane = ring.lanes[block.lane];
+  PolyId result = algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+    Term term = algebra.getTerm(id);
+    if (id == ring.raw)
+      return algebra.ofTerm(block.raw);
+    if (const BlockLeaf *leaf = reader.leafOf(term)) {
+      BlockLeaf copy = *leaf;
+      return reader.makeLeaf(copy.value, copy.sharding, term.dims & bit(kRingKey) ? block.source : lane, term.layouts[0]);
+    }
+    if (term.kind != TermKind::Position || (term.dim != kRingKey && term.dim != ring.queryDim))
+      return std::nullopt;
+    if (reader.isOfOneRank())
+      return algebra.add(algebra.ofTerm(id), algebra.number(startOf(ring, term.dim, block)));
+    return reader.place(term.dim, reader.blocksAlong(ring.axes, term.dim == kRingKey ? block.source : lane));
+  });
+  return reader.isOfOneRank() ? reader.decide(result) : result;
+}
+
+/// Takes the monomial `part` of the output of a lane as one more block.
+static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   Algebra &algebra = *ring.algebra;
   BlockReader &reader = *ring.reader;
   auto isNone = [&](StringRef why) {
@@ -109,17 +158,20 @@ static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
   };
   std::optional<TermId> total, sum;
   for (auto [id, power] : part.factors) {
+    // The sum of one block is no total.
     TermKind kind = algebra.getTerm(id).kind;
-    (kind == TermKind::Total && power == -1 ? total : sum) = id;
+    bool isTotal = kind == TermKind::Total || (kind == TermKind::SumOverKey && reader.isOfOneRank());
+    (isTotal && power == -1 ? total : sum) = id;
   }
   if (!total || !sum || part.factors.size() != 2 || std::abs(part.coefficient - 1) > 1e-6 || algebra.getTerm(*sum).kind != TermKind::SumOverKey)
     return isNone("what it gives is not divided by the sum of all blocks' exponentials alone");
-  if (!ring.blocks.empty() && ring.total != *total)
+  if (!ring.blocks.empty() && ring.blocks.back().lane == lane && ring.blocks.back().total != *total)
     return isNone("blocks are divided by different sums");
-  ring.total = *total;
   Term summed = algebra.getTerm(*sum);
   Poly body = algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
   RingBlock block;
+  block.total = *total;
+  block.lane = lane;
   std::optional<TermId> exp, value;
   Monomial condition{1, {}};
   for (auto [id, power] : body.front().factors) {
@@ -196,8 +248,10 @@ static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
   if (queryLeaf.blocks != reader.blocksOf(query.sharding, here) || valueLeaf.blocks != reader.blocksOf(values.sharding, block.source) ||
       reader.blocksAlong(others, block.source) != reader.blocksAlong(others, here))
     return isNone("keys and values of a block are not of one rank, or queries travel");
+  block.score = score;
   std::optional<PolyId> whole = onWhole(ring, score, block);
-  if (!whole || (!ring.blocks.empty() && !algebra.isNear(*whole, ring.score)))
+  // Of one rank's blocks, each may have its own part of the mask: see unifyScores.
+  if (!whole || (!ring.blocks.empty() && !reader.isOfOneRank() && !algebra.isNear(*whole, ring.score)))
     return isNone("scores of its blocks are not one function of positions in the whole");
   ring.score = *whole;
   ring.raw = *algebra.singleTerm(*onWhole(ring, algebra.ofTerm(block.raw), block));
@@ -205,20 +259,118 @@ static bool addBlock(Ring &ring, Monomial part, RingMiss &miss) {
   return true;
 }
 
-/// True if each rank meets each block once.
-static bool meetsAll(const Ring &ring, spmd::MeshAttr mesh) {
+/// The function of positions under the conditions of both `lhs` and `rhs`, if they are the same but for conditions.
+static std::optional<PolyId> underBoth(Algebra &algebra, PolyId lhs, PolyId rhs) {
+  std::optional<TermId> terms[] = {algebra.singleTerm(lhs), algebra.singleTerm(rhs)};
+  if (terms[0] && terms[1]) {
+    Term first = algebra.getTerm(*terms[0]), second = algebra.getTerm(*terms[1]);
+    if (first.kind == TermKind::Function && first.name.getValue() == "stablehlo.select" && second.name == first.name &&
+        first.arguments[1] == second.arguments[1] && first.arguments[2] == second.arguments[2]) {
+      first.arguments[0] = algebra.multiply(first.arguments[0], second.arguments[0]);
+      first.dims |= second.dims;
+      first.tensor = Value();
+      return algebra.term(std::move(first));
+    }
+  }
+  if (algebra.get(lhs).size() != 1 || algebra.get(rhs).size() != 1)
+    return std::nullopt;
+  Monomial both = algebra.get(lhs)[0], other = algebra.get(rhs)[0], plain[2] = {both, other};
+  for (Monomial &monomial : plain)
+    llvm::erase_if(monomial.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+  if (!algebra.isNear(algebra.intern({plain[0]}), algebra.intern({plain[1]})))
+    return std::nullopt;
+  for (auto [id, power] : other.factors)
+    if (algebra.getTerm(id).isBool)
+      both = algebra.times(std::move(both), id, power);
+  return algebra.intern({both});
+}
+
+/// Calls `isIt` for what `inBlock` of the ring's blocks may be on whole tensors, until it is: that of a block through which the mask's edge
+/// goes, or, if it has two edges, those of all together.
+static bool findWhole(Ring &ring, llvm::function_ref<std::optional<PolyId>(size_t)> inBlock, llvm::function_ref<bool(PolyId)> isIt) {
+  std::set<PolyId> tried;
+  std::optional<PolyId> all;
+  for (size_t i = 0; i < (ring.reader->isOfOneRank() ? ring.blocks.size() : 1); ++i) {
+    std::optional<PolyId> part = inBlock(i), whole = part ? onWhole(ring, *part, ring.blocks[i]) : std::nullopt;
+    if (!whole || !tried.insert(*whole).second)
+      continue;
+    if (isIt(*whole))
+      return true;
+    all = tried.size() == 1 ? whole : all ? underBoth(*ring.algebra, *all, *whole) : std::nullopt;
+  }
+  return all && tried.size() > 1 && isIt(*all);
+}
+
+/// Finds the score of whole tensors of which each block has its part.
+static bool unifyScores(Ring &ring) {
+  auto isScore = [&](PolyId whole) {
+    bool isAll = true;
+    for (size_t i = 0; i < ring.blocks.size() && isAll; ++i)
+      isAll = ring.algebra->isNear(inBlock(ring, whole, ring.blocks[i]), ring.blocks[i].score);
+    if (isAll)
+      ring.score = whole;
+    return isAll;
+  };
+  return findWhole(ring, [&](size_t i) { return std::optional(ring.blocks[i].score); }, isScore);
+}
+
+namespace {
+/// The band of a ring's score: key - query in [lower, upper].
+struct RingBand {
+  std::optional<int64_t> lower, upper;
+  bool isAll = false;
+};
+} // namespace
+
+static RingBand bandOf(Ring &ring) {
+  Forward whole;
+  whole.algebra = std::move(ring.algebra);
+  whole.reader.reset(ring.reader.release());
+  whole.score = ring.score;
+  whole.raw = ring.raw;
+  whole.query = ring.queryDim;
+  whole.key = kRingKey;
+  int64_t queries = whole.reader->sizeOf(whole.query), keys = whole.reader->sizeOf(kRingKey);
+  int64_t blocks = static_cast<BlockReader &>(*whole.reader).countBlocks(ring.axes);
+  whole.reader->setSize(whole.query, queries * blocks);
+  whole.reader->setSize(kRingKey, keys * blocks);
+  findBand(whole);
+  whole.reader->setSize(whole.query, queries);
+  whole.reader->setSize(kRingKey, keys);
+  ring.algebra = std::move(whole.algebra);
+  ring.reader.reset(static_cast<BlockReader *>(whole.reader.release()));
+  return {whole.bandLower, whole.bandUpper, whole.isBandAll};
+}
+
+/// True if each rank meets each block once; one rank at a time, those that no row of its queries has a weight in may be missing.
+static bool meetsAll(Ring &ring) {
   int64_t count = ring.reader->countBlocks(ring.axes);
-  std::vector<RankTable> met;
-  for (const RingBlock &block : ring.blocks)
-    met.push_back(ring.reader->blocksAlong(ring.axes, block.source));
-  if (int64_t(met.size()) != count)
-    return false;
-  for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
-    std::set<int64_t> blocks;
-    for (const RankTable &table : met)
-      blocks.insert(table[rank]);
-    if (int64_t(blocks.size()) != count)
-      return false;
+  int64_t queries = ring.reader->sizeOf(ring.queryDim), keys = ring.reader->sizeOf(kRingKey);
+  std::optional<RingBand> band;
+  for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
+    std::vector<RankTable> met;
+    for (const RingBlock &block : ring.blocks)
+      if (block.lane == number)
+        met.push_back(ring.reader->blocksAlong(ring.axes, block.source));
+    RankTable own = ring.reader->blocksAlong(ring.axes, lane);
+    for (size_t i = 0; i < lane.size(); ++i) {
+      std::set<int64_t> blocks;
+      for (const RankTable &table : met)
+        blocks.insert(table[i]);
+      if (blocks.size() != met.size())
+        return false;
+      for (int64_t block = 0; block < count; ++block) {
+        if (blocks.count(block))
+          continue;
+        if (!ring.reader->isOfOneRank())
+          return false;
+        if (!band)
+          band = bandOf(ring);
+        int64_t least = block * keys - (own[i] * queries + queries - 1), largest = block * keys + keys - 1 - own[i] * queries;
+        if (!(band->lower && largest < *band->lower) && !(band->upper && least > *band->upper))
+          return false;
+      }
+    }
   }
   return true;
 }
@@ -237,25 +389,12 @@ static bool hasKeys(Ring &ring) {
   }
   if (isFinite)
     return true;
-  Forward whole;
-  whole.algebra = std::move(ring.algebra);
-  whole.reader.reset(ring.reader.release());
-  whole.score = ring.score;
-  whole.raw = ring.raw;
-  whole.query = ring.queryDim;
-  whole.key = kRingKey;
-  int64_t queries = whole.reader->sizeOf(whole.query), keys = whole.reader->sizeOf(kRingKey), blocks = ring.blocks.size();
-  whole.reader->setSize(whole.query, queries * blocks);
-  whole.reader->setSize(kRingKey, keys * blocks);
-  findBand(whole);
-  whole.reader->setSize(whole.query, queries);
-  whole.reader->setSize(kRingKey, keys);
-  ring.algebra = std::move(whole.algebra);
-  ring.reader.reset(static_cast<BlockReader *>(whole.reader.release()));
-  return (whole.bandLower || whole.bandUpper) && whole.isBandAll;
+  RingBand band = bandOf(ring);
+  return (band.lower || band.upper) && band.isAll;
 }
 
-std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss) {
+/// As matchRing; `isOneByOne`: each rank is read for itself.
+static std::optional<Ring> matchRingAs(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, bool isOneByOne, RingMiss &miss) {
   Value inner = innerOf(result);
   auto type = typeOf(inner);
   if (!type || !type.hasStaticShape() || !isa<FloatType>(type.getElementType()))
@@ -276,7 +415,17 @@ std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering
           dim.push_back(next++);
         }
     }
-    PolyId poly = ring.reader->read(inner, ring.outputLayout);
+    ring.lanes = {ring.reader->identity()};
+    if (isOneByOne) {
+      ring.lanes.clear();
+      for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+        ring.lanes.push_back({rank});
+    }
+    std::vector<PolyId> polys;
+    for (const RankTable &lane : ring.lanes) {
+      ring.reader->standFor(lane);
+      polys.push_back(ring.reader->read(inner, ring.outputLayout));
+    }
     if (auto split = ring.reader->split) {
       unsigned number = split->first;
       for (auto &parts : dims)
@@ -290,28 +439,42 @@ std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering
       continue;
     }
     miss.op = ring.reader->stopped ? ring.reader->stopped : result.getOwner();
-    Poly parts = ring.algebra->get(poly);
-    if (parts.empty())
-      return std::nullopt;
-    for (const Monomial &part : parts) {
-      if (!addBlock(ring, part, miss)) {
-        if (Operation *stopped = ring.reader->stopped)
-          miss.why += ("; '" + stopped->getName().getStringRef() + "' is not seen through").str();
+    for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
+      ring.reader->standFor(lane);
+      // Again, since others may have made terms of it parts of a total.
+      Poly parts = ring.algebra->get(ring.algebra->intern(Poly(ring.algebra->get(polys[number]))));
+      if (parts.empty())
         return std::nullopt;
+      for (const Monomial &part : parts) {
+        if (!addBlock(ring, number, part, miss)) {
+          if (Operation *stopped = ring.reader->stopped)
+            miss.why += ("; '" + stopped->getName().getStringRef() + "' is not seen through").str();
+          return std::nullopt;
+        }
+        ++miss.steps;
       }
-      ++miss.steps;
     }
-    if (!meetsAll(ring, mesh)) {
-      miss.why = "ranks do not meet each block once";
+    if (isOneByOne && !unifyScores(ring)) {
+      miss.why = "scores of its blocks are not one function of positions in the whole";
+      return std::nullopt;
+    }
+    if (!meetsAll(ring)) {
+      miss.why = isOneByOne ? "ranks leave out blocks that its mask does not" : "ranks do not meet each block once";
       return std::nullopt;
     }
     Algebra &algebra = *ring.algebra;
-    PolyId sum = algebra.number(0);
-    for (const RingBlock &block : ring.blocks)
-      sum = algebra.add(sum, algebra.sumOver(kRingKey, 1, block.weight));
-    if (sum != algebra.ofTerm(ring.total)) {
-      miss.why = "it is divided by something else than the sum of all its exponentials";
-      return std::nullopt;
+    for (size_t lane = 0; lane < ring.lanes.size(); ++lane) {
+      PolyId sum = algebra.number(0);
+      TermId total = 0;
+      for (const RingBlock &block : ring.blocks)
+        if (block.lane == lane) {
+          sum = algebra.add(sum, algebra.sumOver(kRingKey, 1, block.weight));
+          total = block.total;
+        }
+      if (sum != algebra.ofTerm(total)) {
+        miss.why = "it is divided by something else than the sum of all its exponentials";
+        return std::nullopt;
+      }
     }
     if (ring.reader->isGuarded && !hasKeys(ring)) {
       miss.why = "it guards against rows without a key, and there may be some";
@@ -320,6 +483,18 @@ std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering
     return ring;
   }
   return std::nullopt;
+}
+
+std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss) {
+  std::optional<Ring> ring = matchRingAs(result, numbering, mesh, /*isOneByOne=*/false, miss);
+  bool isBranch = isa_and_nonnull<stablehlo::CaseOp, stablehlo::IfOp>(miss.op);
+  if (ring || (!isBranch && miss.steps == 0) || mesh.getNumRanks() == 1 || mesh.getNumRanks() > kMostLanes)
+    return ring;
+  RingMiss other;
+  ring = matchRingAs(result, numbering, mesh, /*isOneByOne=*/true, other);
+  if (isBranch && !other.why.empty())
+    miss = std::move(other);
+  return ring;
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,27 +507,28 @@ struct Slopes {
   Ring &ring;
   Algebra &algebra;
   RingOperand cotangent;
-  PolyId dout;
-  std::vector<PolyId> products;
-  PolyId delta = 0;
+  /// By block, and by lane.
+  std::vector<PolyId> douts, products, deltas;
 
-  Slopes(Ring &ring, const RingOperand &cotangent)
-      : ring(ring), algebra(*ring.algebra), cotangent(cotangent),
-        dout(ring.reader->makeLeaf(cotangent.value, cotangent.sharding, ring.reader->identity(), cotangent.layout)) {
-    delta = algebra.number(0);
+  Slopes(Ring &ring, const RingOperand &cotangent) : ring(ring), algebra(*ring.algebra), cotangent(cotangent) {
+    deltas.assign(ring.lanes.size(), algebra.number(0));
     for (const RingBlock &block : ring.blocks) {
+      PolyId dout = ring.reader->makeLeaf(cotangent.value, cotangent.sharding, ring.lanes[block.lane], cotangent.layout);
       PolyId product = algebra.multiply(dout, block.value);
       if (ring.featureDim != kNoFeature)
         product = algebra.sumOver(ring.featureDim, 1, product);
+      douts.push_back(dout);
       products.push_back(product);
+      PolyId &delta = deltas[block.lane];
       delta = algebra.add(delta, algebra.sumOver(kRingKey, 1, algebra.multiply(block.weight, product)));
     }
   }
   /// Exp[s] slope (dp / total - delta / total^2) of block `i`.
   PolyId scores(size_t i, PolyId slope) {
-    PolyId dp = algebra.multiply(products[i], algebra.ofTerm(ring.total, -1));
-    PolyId inner = algebra.add(dp, algebra.multiply(delta, algebra.ofTerm(ring.total, -2)), -1);
-    return algebra.multiply(algebra.multiply(ring.blocks[i].weight, slope), inner);
+    const RingBlock &block = ring.blocks[i];
+    PolyId dp = algebra.multiply(products[i], algebra.ofTerm(block.total, -1));
+    PolyId inner = algebra.add(dp, algebra.multiply(deltas[block.lane], algebra.ofTerm(block.total, -2)), -1);
+    return algebra.multiply(algebra.multiply(block.weight, slope), inner);
   }
 };
 } // namespace
@@ -386,12 +562,18 @@ static std::optional<RingOperand> findCotangent(Ring &ring, PolyId gradient, con
   return std::nullopt;
 }
 
-/// `poly` summed over all dims that `layout` lacks, and moved to where the keys of `block` are.
-static PolyId atKeys(Ring &ring, PolyId poly, const RingBlock &block, const Layout &layout) {
-  RankTable back(block.source.size());
-  for (auto [rank, source] : llvm::enumerate(block.source))
-    back[source] = rank;
-  poly = ring.reader->onRank(poly, back);
+/// What the ranks of `lane` get of block `i`, for which ranks that meet it have `poly`: summed over all dims that `layout` lacks, and
+/// moved to where the keys are. Zero if it is the block of others.
+static PolyId atKeys(Ring &ring, size_t lane, PolyId poly, const RingBlock &block, const Layout &layout) {
+  if (ring.reader->isOfOneRank()) {
+    if (block.source != ring.lanes[lane])
+      return ring.algebra->number(0);
+  } else {
+    RankTable back(block.source.size());
+    for (auto [rank, source] : llvm::enumerate(block.source))
+      back[source] = rank;
+    poly = ring.reader->onRank(poly, back);
+  }
   DimSet kept = dimsIn(layout);
   for (unsigned dim = 0; dim < kFirstBoundDim; ++dim)
     if ((ring.algebra->dimsOf(poly) & bit(dim)) && !(kept & bit(dim)))
@@ -399,19 +581,18 @@ static PolyId atKeys(Ring &ring, PolyId poly, const RingBlock &block, const Layo
   return poly;
 }
 
-/// The slope in `gradient`, of queries: what Total^-1 Σ_k Exp[s_i] dp_i k_i is multiplied with in the first block.
-static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient) {
+/// The slope in `gradient`, of queries: what Total^-1 Σ_k Exp[s_i] dp_i k_i is multiplied with in block `i`.
+static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient, size_t i) {
   Algebra &algebra = slopes.algebra;
-  Ring &ring = slopes.ring;
-  const RingBlock &block = ring.blocks.front();
-  std::optional<TermId> product = algebra.singleTerm(slopes.products.front()), key = algebra.singleTerm(block.key);
+  const RingBlock &block = slopes.ring.blocks[i];
+  std::optional<TermId> product = algebra.singleTerm(slopes.products[i]), key = algebra.singleTerm(block.key);
   if (!product || !key)
     return std::nullopt;
   Poly slope, parts = algebra.get(gradient);
   for (const Monomial &part : parts) {
-    if (Algebra::powerOf(part, ring.total) != -1)
+    if (Algebra::powerOf(part, block.total) != -1)
       continue;
-    Monomial outside = algebra.times(part, ring.total, 1);
+    Monomial outside = algebra.times(part, block.total, 1);
     auto sum = llvm::find_if(outside.factors, [&](auto &factor) {
       return factor.second == 1 && algebra.getTerm(factor.first).kind == TermKind::SumOverKey;
     });
@@ -438,67 +619,75 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
   Algebra &algebra = *ring.algebra;
   Value inner = innerOf(result);
   auto outSharding = cast<spmd::ShardingAttr>(cast<spmd::ManualOp>(result.getOwner()).getOutShardings()[result.getResultNumber()]);
-  auto tryRead = [&](const RingOperand &operand) -> std::optional<PolyId> {
+  // What each lane has, if it may be a gradient of `operand`.
+  auto tryRead = [&](const RingOperand &operand) -> std::optional<std::vector<PolyId>> {
     if (result.getType() != operand.value.getType() || outSharding.getDims() != operand.sharding.getDims())
       return std::nullopt;
-    PolyId poly = algebra.intern(Poly(algebra.get(ring.reader->read(inner, operand.layout))));
+    std::vector<PolyId> polys;
+    for (const RankTable &lane : ring.lanes) {
+      ring.reader->standFor(lane);
+      polys.push_back(ring.reader->read(inner, operand.layout));
+    }
+    for (PolyId &poly : polys)
+      poly = algebra.intern(Poly(algebra.get(poly)));
     bool isCut = ring.reader->split.has_value();
     ring.reader->split.reset();
-    return isCut || algebra.get(poly).empty() ? std::nullopt : std::optional(poly);
+    bool isNothing = llvm::any_of(polys, [&](PolyId poly) { return algebra.get(poly).empty(); });
+    return isCut || isNothing ? std::nullopt : std::optional(polys);
   };
-  // Slopes in a block, as whole tensors have them, and back.
-  auto slopeIn = [&](PolyId whole, const RingBlock &block) {
-    return algebra.rebuild(whole, [&](TermId id) -> std::optional<PolyId> {
-      Term term = algebra.getTerm(id);
-      BlockReader &reader = *ring.reader;
-      if (id == ring.raw)
-        return algebra.ofTerm(block.raw);
-      if (const BlockLeaf *leaf = reader.leafOf(term)) {
-        BlockLeaf copy = *leaf;
-        return reader.makeLeaf(copy.value, copy.sharding, term.dims & bit(kRingKey) ? block.source : reader.identity(), term.layouts[0]);
-      }
-      if (term.kind == TermKind::Position && (term.dim == kRingKey || term.dim == ring.queryDim))
-        return reader.place(term.dim, reader.blocksAlong(ring.axes, term.dim == kRingKey ? block.source : reader.identity()));
-      return std::nullopt;
-    });
+  /// True if lanes have the sums of what `contribution` says of each block.
+  auto isSumOf = [&](ArrayRef<PolyId> polys, llvm::function_ref<PolyId(size_t lane, size_t block)> contribution) {
+    for (auto [lane, poly] : llvm::enumerate(polys)) {
+      ring.reader->standFor(ring.lanes[lane]);
+      PolyId expected = algebra.number(0);
+      for (size_t i = 0; i < ring.blocks.size(); ++i)
+        expected = algebra.add(expected, contribution(lane, i));
+      if (!algebra.isNear(expected, poly))
+        return false;
+    }
+    return true;
   };
-  auto isQuery = [&](Slopes &slopes, PolyId poly, PolyId whole) {
-    PolyId expected = algebra.number(0);
-    for (auto [i, block] : llvm::enumerate(ring.blocks))
-      expected = algebra.add(
-          expected, algebra.sumOver(kRingKey, 1, algebra.multiply(slopes.scores(i, slopeIn(whole, block)), block.key)));
-    return algebra.isNear(expected, poly);
-  };
-  if (std::optional<PolyId> poly = tryRead(ring.query)) {
-    if (std::optional<RingOperand> dout = findCotangent(ring, *poly, numbering); dout && takeCuts(ring, *dout)) {
+  auto slopesOf = [&](Slopes &slopes, PolyId whole, size_t i) { return slopes.scores(i, inBlock(ring, whole, ring.blocks[i])); };
+  if (std::optional<std::vector<PolyId>> polys = tryRead(ring.query)) {
+    std::optional<RingOperand> dout;
+    for (PolyId poly : *polys)
+      if (!dout)
+        dout = findCotangent(ring, poly, numbering);
+    if (dout && takeCuts(ring, *dout)) {
       Slopes slopes(ring, *dout);
-      std::optional<PolyId> slope = findSlope(slopes, *poly);
-      std::optional<PolyId> whole = slope ? onWhole(ring, *slope, ring.blocks.front()) : std::nullopt;
-      if (whole && isQuery(slopes, *poly, *whole))
-        return RingGradient{GradientKind::Query, *dout, *whole};
+      std::optional<PolyId> slope;
+      auto isSlope = [&](PolyId whole) {
+        slope = whole;
+        return isSumOf(*polys, [&](size_t lane, size_t i) {
+          if (ring.blocks[i].lane != lane)
+            return algebra.number(0);
+          return algebra.sumOver(kRingKey, 1, algebra.multiply(slopesOf(slopes, whole, i), ring.blocks[i].key));
+        });
+      };
+      if (findWhole(ring, [&](size_t i) { return findSlope(slopes, (*polys)[ring.blocks[i].lane], i); }, isSlope))
+        return RingGradient{GradientKind::Query, *dout, *slope};
     }
   }
   for (const RingGradient &other : known) {
     if (other.kind != GradientKind::Query)
       continue;
     Slopes slopes(ring, other.cotangent);
-    PolyId query = ring.reader->makeLeaf(ring.query.value, ring.query.sharding, ring.reader->identity(), ring.query.layout);
-    if (std::optional<PolyId> poly = tryRead(ring.key)) {
-      PolyId expected = algebra.number(0);
-      for (auto [i, block] : llvm::enumerate(ring.blocks)) {
-        PolyId scores = algebra.multiply(slopes.scores(i, slopeIn(other.slope, block)), query);
-        expected = algebra.add(expected, atKeys(ring, scores, block, ring.key.layout));
-      }
-      if (algebra.isNear(expected, *poly))
+    if (std::optional<std::vector<PolyId>> polys = tryRead(ring.key)) {
+      bool isKey = isSumOf(*polys, [&](size_t lane, size_t i) {
+        const RingBlock &block = ring.blocks[i];
+        PolyId query = ring.reader->makeLeaf(ring.query.value, ring.query.sharding, ring.lanes[block.lane], ring.query.layout);
+        return atKeys(ring, lane, algebra.multiply(slopesOf(slopes, other.slope, i), query), block, ring.key.layout);
+      });
+      if (isKey)
         return RingGradient{GradientKind::Key, other.cotangent, other.slope};
     }
-    if (std::optional<PolyId> poly = tryRead(ring.value)) {
-      PolyId expected = algebra.number(0);
-      for (const RingBlock &block : ring.blocks) {
-        PolyId p = algebra.multiply(block.weight, algebra.ofTerm(ring.total, -1));
-        expected = algebra.add(expected, atKeys(ring, algebra.multiply(p, slopes.dout), block, ring.value.layout));
-      }
-      if (algebra.isNear(expected, *poly))
+    if (std::optional<std::vector<PolyId>> polys = tryRead(ring.value)) {
+      bool isValue = isSumOf(*polys, [&](size_t lane, size_t i) {
+        const RingBlock &block = ring.blocks[i];
+        PolyId p = algebra.multiply(block.weight, algebra.ofTerm(block.total, -1));
+        return atKeys(ring, lane, algebra.multiply(p, slopes.douts[i]), block, ring.value.layout);
+      });
+      if (isValue)
         return RingGradient{GradientKind::Value, other.cotangent, other.slope};
     }
   }

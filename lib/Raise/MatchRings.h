@@ -17,12 +17,15 @@ struct RingOperand {
   Layout layout;
 };
 
-/// One block of keys that all ranks meet.
+/// One block of keys that all ranks of a lane meet.
 struct RingBlock {
   /// The exponentials of its scores, the product in them, these exponentials where they count, its keys along depth, its values.
   TermId exp = 0, raw = 0;
-  PolyId weight = 0, key = 0, value = 0;
-  /// Whose block each rank meets.
+  PolyId weight = 0, key = 0, value = 0, score = 0;
+  /// What it is divided by.
+  TermId total = 0;
+  /// Which of Ring::lanes meets it, and whose block each rank of that meets.
+  size_t lane = 0;
   RankTable source;
 };
 
@@ -34,10 +37,11 @@ struct Ring {
   unsigned queryDim = kNoQuery, featureDim = kNoFeature;
   Layout outputLayout;
   std::vector<RingBlock> blocks;
+  /// The ranks that are read together: all, or one after the other where their branches differ.
+  std::vector<RankTable> lanes;
   /// The axes of the ring, and those that cut each dim.
   llvm::SmallVector<mlir::StringAttr> axes;
   std::map<unsigned, llvm::SmallVector<mlir::StringAttr>> cuts;
-  TermId total = 0;
   /// The score of whole tensors, and the product in it.
   PolyId score = 0;
   TermId raw = 0;

@@ -258,6 +258,71 @@ def blocks_left_out(q, k, v):
     return acc / l[..., None]
 
 
+def branch_by_place(q, k, v, branches):
+    """Blocks before the queries, at them and after them take one branch each."""
+    def step(carry, index):
+        k, v, *state = carry
+        me = lax.axis_index("sp")
+        state = lax.switch(jnp.sign((me - index) % RANKS - me) + 1, branches, q, k, v, *state)
+        return (*shift(k, v), *state), None
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    return acc / l[..., None]
+
+
+def leave_out(q, k, v, *state):
+    return state
+
+
+def meet_whole(q, k, v, *state):
+    return meet(dot(q, k), v, *state)
+
+
+def meet_in_place(q, k, v, *state):
+    """Under a mask of places in the block."""
+    return meet(jnp.where(jnp.tril(jnp.ones((BLOCK, BLOCK), bool)), dot(q, k), -jnp.inf), v, *state)
+
+
+@program()
+def switched(q, k, v):
+    """Only the block at the queries has a mask, by places in it."""
+    return branch_by_place(q, k, v, [meet_whole, meet_in_place, leave_out])
+
+
+@program()
+def switched_wrongly(q, k, v):
+    """Blocks that the mask keeps are left out."""
+    return branch_by_place(q, k, v, [leave_out, meet_in_place, meet_whole])
+
+
+@program()
+def own_block_whole(q, k, v):
+    """Blocks are left out, and no mask says so."""
+    return branch_by_place(q, k, v, [meet_whole, meet_whole, leave_out])
+
+
+@program()
+def unrolled_branches(q, k, v):
+    state = meet_in_place(q, k, v, *vary(*begin(BATCH, HEADS, BLOCK)))
+    for step in range(1, RANKS):
+        k, v = shift(k, v)
+        state = lax.cond(lax.axis_index("sp") >= step, lambda *s, k=k, v=v: meet_whole(q, k, v, *s), lambda *s: s, *state)
+    return state[2] / state[1][..., None]
+
+
+@program()
+def window_by_branches(q, k, v):
+    """Each query sees eight keys: of all but two blocks none."""
+    def step(carry, index):
+        k, v, *state = carry
+        me, places = lax.axis_index("sp"), jnp.arange(BLOCK)
+        distance = (me * BLOCK + places)[:, None] - ((me - index) % RANKS * BLOCK + places)[None, :]
+        scores = jnp.where((distance >= 0) & (distance < 7), dot(q, k), -1e9)
+        state = lax.cond((index <= 1) & (index <= me), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
+        return (*shift(k, v), *state), None
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    return acc / l[..., None]
+
+
 @program(shapes=[(BATCH, 4, TOKENS, DEPTH), (BATCH, 2, TOKENS, DEPTH), (BATCH, 2, TOKENS, FEATURES)])
 def grouped(q, k, v):
     state = begin(BATCH, 2, 2, BLOCK)
@@ -455,13 +520,49 @@ for _name, _case in list(PROGRAMS.items()):
         batch, features = _case.shapes[0], _case.shapes[2][-1]
         PROGRAMS[f"{_name}_derived"] = Program(_case.function, _case.spec, [*_case.shapes, (*batch[:-1], features)], True, derived=True)
 
+def _branching_forward(q, k, v):
+    state, (keys, values) = vary(*begin(BATCH, HEADS, BLOCK, lowest=-1e30)), (k, v)
+    for step in range(RANKS):
+        state = lax.cond(lax.axis_index("sp") >= step, lambda *s, keys=keys, values=values, step=step:
+                         meet(jnp.where(keep_past(step), dot(q, keys), -1e30), values, *s), lambda *s: s, *state)
+        keys, values = shift(keys, values)
+    m, l, acc = state  # noqa: E741
+    out = acc / l[..., None]
+    return out, (q, k, v, out, m + jnp.log(l))
+
+
+def _branching_backward(saved, dout):
+    """Blocks left out have no gradients."""
+    q, k, v, out, lse = saved
+    delta = (dout * out).sum(-1)
+
+    def step(carry, index):
+        k, v, dq, dk, dv = carry
+
+        def block(dq, dk, dv):
+            p = jnp.exp(jnp.where(keep_past(index), dot(q, k), -1e30) - lse[..., None])
+            ds = p * (jnp.einsum("bhqe,bhke->bhqk", dout, v) - delta[..., None]) * SCALE
+            return (dq + jnp.einsum("bhqk,bhkd->bhqd", ds, k), dk + jnp.einsum("bhqk,bhqd->bhkd", ds, q),
+                    dv + jnp.einsum("bhqk,bhqe->bhke", p, dout))
+
+        dq, dk, dv = lax.cond(lax.axis_index("sp") >= index, block, lambda *d: d, dq, dk, dv)
+        k, v, dk, dv = shift(k, v, dk, dv)
+        return (k, v, dq, dk, dv), None
+
+    start = (k, v, jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v))
+    (_, _, dq, dk, dv), _ = lax.scan(step, start, jnp.arange(RANKS))
+    return dq, dk, dv
+
+
+PROGRAMS["branching_gradient"] = Program(gradient(_branching_forward, _branching_backward), HEADS_FIRST,
+                                         [*SHAPES, (BATCH, HEADS, TOKENS, FEATURES)], True)
 PROGRAMS["causal_gradient"] = Program(gradient(_causal_forward, _causal_backward), HEADS_FIRST,
                                       [*SHAPES, (BATCH, HEADS, TOKENS, FEATURES)], True)
 PROGRAMS["scan_gradient"] = Program(gradient(_scan_forward, _scan_backward), TOKENS_FIRST, [(BATCH, TOKENS, HEADS, DEPTH)] * 4, True)
 
 
 # What becomes an op a block, as it is in the program.
-BLOCK_BY_BLOCK = {"merged_crosswise", "blocks_left_out", "gathered", "whole_scan", "one_more", "one_block_missing", "places_in_blocks",
+BLOCK_BY_BLOCK = {"merged_crosswise", "switched_wrongly", "own_block_whole", "gathered", "whole_scan", "one_more", "one_block_missing", "places_in_blocks",
                   "other_way_round", "values_stay_behind", "rows_without_keys", "guarded_sum", "with_a_sink"}
 # What JAX derives of these stays as it is.
 for _name in list(PROGRAMS):
