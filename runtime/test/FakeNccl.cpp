@@ -36,6 +36,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <random>
 #include <unistd.h>
 
 using namespace shardrt;
@@ -249,13 +250,22 @@ FAKE_EXPORT Result ncclGetVersion(int *version) {
   return success;
 }
 
+/// Where this process listens. Numbers of processes are used again, and are
+/// those of a container.
+static const std::string &nameOfProcess() {
+  static const std::string name = "fake-nccl-" + std::to_string(getpid()) +
+                                  "-" + std::to_string(std::random_device()());
+  return name;
+}
+
 FAKE_EXPORT Result ncclGetUniqueId(UniqueId *id) {
   static int number = 0;
-  static bool listens = listenToOthers();
+  static bool listens = listenToOthers(nameOfProcess());
   if (!listens)
     return systemError;
   std::lock_guard guard(lock);
-  std::snprintf(id->bytes, sizeof(id->bytes), "fake-%d-%d", getpid(), ++number);
+  std::snprintf(id->bytes, sizeof(id->bytes), "%s/%d", nameOfProcess().c_str(),
+                ++number);
   return success;
 }
 
@@ -297,14 +307,15 @@ static Communicator *make(std::shared_ptr<Clique> clique, int rank,
 FAKE_EXPORT Result ncclCommInitRankConfig(CommHandle *made, int ranks,
                                           UniqueId id, int rank,
                                           Config *config) {
-  int maker = 0;
-  if (std::sscanf(id.bytes, "fake-%d-", &maker) == 1 && maker != getpid())
+  id.bytes[sizeof(id.bytes) - 1] = '\0';
+  std::string maker = id.bytes;
+  maker.resize(std::min(maker.size(), maker.find('/')));
+  if (maker != nameOfProcess())
     return joinElsewhere(made, ranks, id, rank, config, maker);
   std::unique_lock guard(lock);
   if (config->magic != 0xcafebeef || config->size < sizeof(Config) ||
       config->version < 21801)
     return refuse(invalidArgument, "a damaged config");
-  id.bytes[sizeof(id.bytes) - 1] = '\0';
   std::shared_ptr<Clique> &clique = cliques[id.bytes];
   if (!clique) {
     clique = std::make_shared<Clique>();

@@ -87,11 +87,12 @@ std::pair<size_t, size_t> sidesOf(const Op &op, size_t ranks);
 
 // Communicators that other processes keep.
 
-/// Begins to serve other processes.
-bool listenToOthers();
+/// Begins to serve other processes, which ask for `name`.
+bool listenToOthers(const std::string &name);
 Result joinElsewhere(CommHandle *made, int ranks,
                      const shardrt::nccl::UniqueId &id, int rank,
-                     const shardrt::nccl::Config *config, int maker);
+                     const shardrt::nccl::Config *config,
+                     const std::string &maker);
 Result splitElsewhere(CommHandle comm, int color, int key, CommHandle *made);
 /// The state of `comm`: when all is done, results come.
 Result lookElsewhere(CommHandle comm, Result *state);

@@ -17,9 +17,11 @@ using namespace fakenccl;
 /// A connection to the process that keeps communicators.
 struct fakenccl::Connection {
   int socket = -1;
+  std::mutex mutex; ///< one request at a time
   ~Connection() { close(socket); }
   /// Sends a request and gets what it comes to; false if nobody is there.
   bool ask(fakenccl::Message &message) {
+    std::lock_guard guard(mutex);
     return message.send(socket) && message.receive(socket);
   }
 };
@@ -58,7 +60,8 @@ static Result askForComm(std::shared_ptr<Connection> owner,
 }
 
 Result fakenccl::joinElsewhere(CommHandle *made, int ranks, const UniqueId &id,
-                               int rank, const Config *config, int maker) {
+                               int rank, const Config *config,
+                               const std::string &maker) {
   if (config->blocking != 0)
     return refuse(invalidUsage, "between processes nothing blocks here");
   auto owner = std::make_shared<Connection>();
@@ -263,8 +266,8 @@ void Guest::answer(fakenccl::Message &request, fakenccl::Message &reply) {
   }
 }
 
-bool fakenccl::listenToOthers() {
-  int listener = fakenccl::listenAs(getpid());
+bool fakenccl::listenToOthers(const std::string &name) {
+  int listener = fakenccl::listenAs(name);
   if (listener < 0)
     return false;
   std::thread([listener] {

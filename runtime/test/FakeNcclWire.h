@@ -82,19 +82,18 @@ private:
   size_t at = 0;
 };
 
-/// The socket of process `process`: its name is no file.
-inline socklen_t addressOf(long process, sockaddr_un &address) {
+/// The socket that a process listens at: its name is no file.
+inline socklen_t addressOf(const std::string &name, sockaddr_un &address) {
   std::memset(&address, 0, sizeof(address));
   address.sun_family = AF_UNIX;
-  std::string name = "fake-nccl-" + std::to_string(process);
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
                                 name.size());
 }
 
-inline int connectTo(long process) {
+inline int connectTo(const std::string &name) {
   sockaddr_un address;
-  socklen_t length = addressOf(process, address);
+  socklen_t length = addressOf(name, address);
   int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connect(made, reinterpret_cast<sockaddr *>(&address), length) == 0)
     return made;
@@ -102,9 +101,9 @@ inline int connectTo(long process) {
   return -1;
 }
 
-inline int listenAs(long process) {
+inline int listenAs(const std::string &name) {
   sockaddr_un address;
-  socklen_t length = addressOf(process, address);
+  socklen_t length = addressOf(name, address);
   int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (bind(made, reinterpret_cast<sockaddr *>(&address), length) == 0 &&
       listen(made, 64) == 0)

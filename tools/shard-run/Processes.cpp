@@ -396,7 +396,7 @@ Error SharedProgram::refuse(Error error) {
     void *data = nullptr;
     int64_t size;
     std::string seen = name + "/seen/" + std::to_string(rank);
-    if (shardrt_job_get(job, seen.c_str(), 1000, &data, &size, problem,
+    if (shardrt_job_get(job, seen.c_str(), 10'000, &data, &size, problem,
                         sizeof(problem)))
       break;
     std::free(data);

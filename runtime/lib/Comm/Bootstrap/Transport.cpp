@@ -3,7 +3,6 @@
 #include "Comm/Bootstrap/Transport.h"
 #include "Comm/Nccl/Library.h"
 #include "shardrt/shardrt.h"
-#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -129,8 +128,7 @@ bool shardrt::agreeOnTransport(Job &job, const std::string &world,
   auto hasRead = [&](int64_t rank) { return keyOf(world, rank) + " read"; };
   job.store->set(hasRead(job.launch.rank), "1", ignored);
   for (int64_t rank = 1; job.launch.rank == 0 && rank < job.launch.size; ++rank)
-    if (!job.store->get(hasRead(rank), std::min<int64_t>(job.timeoutMs, 2000),
-                        text, ignored))
+    if (!job.store->get(hasRead(rank), job.timeoutMs, text, ignored))
       break;
   return false;
 }

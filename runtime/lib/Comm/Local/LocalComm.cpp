@@ -104,15 +104,19 @@ static void store(char *to, size_t size, const std::string &text) {
 }
 
 void LocalGroup::fail(Failure failure) {
-  int none = GroupBoard::None;
-  if (!common->failed.compare_exchange_strong(none, GroupBoard::Writing)) {
-    // Whoever began to write may have ended before it was done.
-    int64_t since = common->failedNs.load();
-    if (none == GroupBoard::Written || since == 0 ||
-        nowNs() - since < 1'000'000'000)
+  // The first has the word. The others return when it stands: who leaves its
+  // step is to find why. Whoever began to write may have ended before it was
+  // done.
+  int64_t start = nowNs();
+  for (int none = GroupBoard::None;
+       !common->failed.compare_exchange_strong(none, GroupBoard::Writing);
+       none = GroupBoard::None) {
+    if (none == GroupBoard::Written)
       return;
+    if (nowNs() - start > 1'000'000'000)
+      break;
+    std::this_thread::yield();
   }
-  common->failedNs.store(nowNs());
   common->status = failure.status;
   common->rank = failure.rank;
   common->peer = failure.peer;
@@ -151,7 +155,6 @@ bool LocalGroup::reset() {
     mine.reading.store(false);
     rank->forget();
   }
-  common->failedNs.store(0);
   common->failed.store(GroupBoard::None);
   return true;
 }

@@ -83,7 +83,6 @@ struct GroupBoard {
   /// 0, or `Writing` while the first failure is written, then `Written`.
   enum : int { None, Writing, Written };
   std::atomic<int> failed{None};
-  std::atomic<int64_t> failedNs{0}; ///< when that began
   int status = 0;
   int64_t rank = -1, peer = -1;
   char text[textBytes] = {}, peerText[4096] = {};
