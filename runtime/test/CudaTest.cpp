@@ -503,9 +503,31 @@ TEST_F(Cuda, DevicesThatDoNotReachOneAnother) {
   EXPECT_STREQ(error,
                "rank 0: CUDA device 'fake 0' cannot read memory of 'fake 1'; "
                "the direct transport needs that, host does not");
-  // Left to itself, the runtime goes through host memory.
+  // Left to itself, the runtime goes over NCCL.
+  setenv("SHARDRT_NCCL_LIBRARY", SHARDRT_TEST_FAKE_NCCL, 1);
   ASSERT_EQ(create(), SHARDRT_OK) << error;
+  EXPECT_STREQ(shardrt_world_transport(world),
+               "nccl: rank 0: CUDA device 'fake 0' cannot read memory of "
+               "'fake 1'");
   EXPECT_EQ(run(3), SHARDRT_OK) << shardrt_world_error(world);
+}
+
+TEST(Transports, DevicesThatAreSharedAndApartGoThroughTheHost) {
+  auto code = deviceFor(Way::CudaDirect);
+  TestWorld host(makeTable({4}, {}));
+  Setting two("FAKE_CUDA_DEVICES", "2");
+  Setting apart("FAKE_CUDA_PEERS", "0");
+  const_cast<Program &>(*host.program->program).device = std::move(code);
+  shardrt_world *world = nullptr;
+  char error[512] = "";
+  ASSERT_EQ(
+      shardrt_world_create(host.program, nullptr, &world, error, sizeof(error)),
+      SHARDRT_OK)
+      << error;
+  EXPECT_STREQ(shardrt_world_transport(world),
+               "host: rank 0: CUDA device 'fake 0' cannot read memory of "
+               "'fake 1'");
+  shardrt_world_destroy(world);
 }
 
 TEST(Transports, DevicesNeedKernels) {

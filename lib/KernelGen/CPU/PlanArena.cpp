@@ -507,7 +507,11 @@ static std::string nameLargest(ArrayRef<Buffer> planned) {
         os << size;
     });
     os << "]";
-    if (std::string where = userLocation(alloc.getLoc()); where != "unknown")
+    auto [name, place] = namedOp(alloc.getLoc());
+    name.consume_front("stablehlo.") || name.consume_front("spmd.");
+    if (!name.empty())
+      os << " of " << name;
+    if (std::string where = userLocation(place); where != "unknown")
       os << " at " << where;
   }
   return text;

@@ -256,10 +256,21 @@ bool World::pickCollectives() {
       break;
     case SHARDRT_TRANSPORT_AUTO:
       transport = "direct: devices reach one another";
-      if (reachAll(contexts, why))
+      if (reachAll(contexts, why)) {
         picked = &directCollectives();
-      else
+        break;
+      }
+      // Processes have agreed already.
+      if (std::string none; options.job || makeNcclRanks(none)) {
+        for (auto &ctx : contexts) {
+          ctx->nccl = nullptr;
+          ctx->device->watch = nullptr;
+        }
         transport = "host: " + why;
+        break;
+      }
+      picked = &ncclCollectives();
+      transport = "nccl: " + why;
       break;
     case SHARDRT_TRANSPORT_DIRECT:
       if (options.job)
