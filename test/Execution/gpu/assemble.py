@@ -71,8 +71,9 @@ def main() -> int:
                 if (count := where.count(instruction)) != int(number):
                     print(f"{name} {arch}: {count} of {instruction}, expected {number}")
                     failed = True
-            # Such as of products that it puts one behind the other (C7510).
-            warns = re.search(r"warning|potential performance loss|\(C75", said.stderr, re.IGNORECASE)
+            # Such as of products that it puts one behind the other (C7510). Not C7519: of a depth of one step it begins
+            # the only product anew, where that sets its sums to zero.
+            warns = re.search(r"warning|potential performance loss|\(C75(?!19)", said.stderr, re.IGNORECASE)
             if said.returncode or spills or warns or not registers:
                 print(said.stderr if said.returncode or warns else f"{name} spills")
                 failed = True

@@ -3,6 +3,10 @@
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=host --outputs=@%t.host.npz
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --outputs=@%t.direct.npz
 // RUN: cmp %t.host.npz %t.direct.npz
+// RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --kernel-schedule=run-ahead --outputs=@%t.direct.npz
+// RUN: cmp %t.host.npz %t.direct.npz
+// RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --kernel-schedule=random=7 --outputs=@%t.direct.npz
+// RUN: cmp %t.host.npz %t.direct.npz
 // RUN: shard-run %s --seed=3 --mesh=x=10 --device=emulated-cuda --transport=host --outputs=@%t.host.npz
 // RUN: shard-run %s --seed=3 --mesh=x=10 --device=emulated-cuda --transport=direct --outputs=@%t.direct.npz
 // RUN: cmp %t.host.npz %t.direct.npz

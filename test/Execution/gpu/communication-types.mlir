@@ -3,6 +3,10 @@
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=host --outputs=@%t.host.npz
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --outputs=@%t.direct.npz
 // RUN: cmp %t.host.npz %t.direct.npz
+// RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --kernel-schedule=run-ahead --outputs=@%t.direct.npz
+// RUN: cmp %t.host.npz %t.direct.npz
+// RUN: shard-run %s --seed=3 --device=emulated-cuda --transport=direct --check-kernels --kernel-schedule=random=7 --outputs=@%t.direct.npz
+// RUN: cmp %t.host.npz %t.direct.npz
 // RUN: env SHARDRT_NCCL_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeNccl.so shard-run %s --seed=3 --device=emulated-cuda --transport=nccl --deterministic --outputs=@%t.nccl.npz
 // RUN: cmp %t.host.npz %t.nccl.npz
 // RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s

@@ -3,6 +3,7 @@
 // where two products are added, and on sm_90a.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --arch=sm_80 --kernel-schedule=random=2 --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-opt %s --shardc-pipeline="target=cuda" | FileCheck %s
 // Six products, of one of which a kernel adds the parts, and two kernels of factors; no fill, and nothing behind a product.

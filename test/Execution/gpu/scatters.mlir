@@ -2,6 +2,7 @@
 // overwrite), places outside (dropped). Places belong to threads, so that results are those of the loop; nothing is left on the host.
 // RUN: shard-run %s --seed=3 --range=-20,120 --outputs=@%t.npz
 // RUN: shard-run %s --seed=3 --range=-20,120 --device=emulated-cuda --check-kernels --expect=@%t.npz
+// RUN: shard-run %s --seed=3 --range=-20,120 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz
 // RUN: shard-run %s --seed=3 --range=-20,120 --device=emulated-cuda --kernel-schedule=random=2 --expect=@%t.npz
 // RUN: shard-opt %s --shardc-pipeline="target=cuda" | FileCheck %s
 // CHECK-NOT: llvm.call @shardrt_read
