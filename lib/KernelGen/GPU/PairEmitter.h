@@ -202,7 +202,6 @@ private:
                       llvm::function_ref<Carried(Value, Carried)> body);
   void finishRows(const Pass &pass, const Carried &carried);
   gpu::LaunchOp emitPass(const Pass &pass);
-  void emitPasses(const Pass &pass);
   void passes(Weigh weigh, unsigned rows, const Tensor &target,
               unsigned feature, const Tensor &factor);
   SmallVector<Value> weigh(const Pass &pass, ArrayRef<Value> raw,
@@ -217,9 +216,11 @@ private:
   // On warpgroups.
   struct Panels;
   struct Ring;
-  std::optional<Ring> ringFor(const Pass &pass);
-  bool emitOnWarpgroups(const Pass &pass);
-  void bringPanels(const Panels &panels, Value firstLine, Value area);
+  std::optional<Ring> ringFor(const Pass &pass, bool together);
+  bool emitOnWarpgroups(const Pass &pass, bool together = false);
+  void bringBoxes(const Panels &panels, Value firstLine, Value area,
+                  Value full);
+  void bringApart(const Panels &panels, Value firstLine, Value area);
   Carried tileOnWarpgroup(const Pass &pass, const Ring &ring, Value column,
                           Carried carried);
 
@@ -247,6 +248,7 @@ private:
   int64_t lanes = 4;                  ///< numbers of 16 bytes
   int64_t pitch = 0;                  ///< of a row in shared memory
   Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;
+  Value firstFeature; ///< of a thread, behind the pass's; null: 0
   Value leftArea, rightArea, scoreArea;
   SmallVector<Value> at; ///< where the code stands, by dim
 };

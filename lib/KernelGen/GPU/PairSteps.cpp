@@ -202,10 +202,11 @@ int64_t PairSteps::parts() const { return llvm::divideCeil(features, kPart); }
 /// bytes at a time.
 Value PairSteps::featureAt(const Pass &pass, int64_t i) {
   int64_t part = i / kOwn, own = i % kOwn, begin = pass.slab + part * kPart;
-  if (tensor)
-    return add(mul(laneOfRow, 2), index(begin + own / 2 * 8 + own % 2));
-  return add(mul(laneOfRow, lanes),
-             index(begin + own / lanes * lanes * kPerRow + own % lanes));
+  if (!tensor)
+    return add(mul(laneOfRow, lanes),
+               index(begin + own / lanes * lanes * kPerRow + own % lanes));
+  Value place = add(mul(laneOfRow, 2), index(begin + own / 2 * 8 + own % 2));
+  return firstFeature ? add(place, firstFeature) : place;
 }
 
 /// What a thread's rows have come to before.
@@ -267,7 +268,7 @@ void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
     for (int64_t i = 0; i < own; ++i) {
       Value place = featureAt(pass, i);
       OpBuilder::InsertionGuard featureGuard(b);
-      if (features % kPart != 0) {
+      if (features % kPart != 0 || firstFeature) {
         auto has =
             scf::IfOp::create(b, loc, less(place, sizes[pass.feature]), false);
         b.setInsertionPointToStart(has.thenBlock());
@@ -326,28 +327,29 @@ gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
   return launch;
 }
 
-/// The kernel that all GPUs run, and where it fits the one for sm_90a, which is
-/// done in its stead there.
-void PairSteps::emitPasses(const Pass &pass) {
-  bool isBetter = onWarpgroups && emitOnWarpgroups(pass);
-  gpu::LaunchOp launch = emitPass(pass);
-  if (isBetter)
-    launch->setAttr(kOtherwiseAttrName, b.getUnitAttr());
-}
-
-/// Passes for all features of `target`.
+/// Passes for all features of `target`: kernels that all GPUs run, and where
+/// they fit those for sm_90a, which are done in their stead there.
 void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
                        unsigned feature, const Tensor &factor) {
   rowDim = rowDimOf;
   // Backward, fragments leave registers for no more.
-  features = weigh != Weigh::Forward && fitsTensorCores(weigh, &factor)
-                 ? kSlab / 2
-                 : kSlab;
-  int64_t all = sizeOf(feature), most = features;
+  int64_t all = sizeOf(feature), most = kSlab;
+  if (weigh != Weigh::Forward && fitsTensorCores(weigh, &factor))
+    most /= 2;
+  bool together = false;
   for (int64_t slab = 0; slab < all; slab += most) {
     features = std::min(most, all - slab);
-    emitPasses(
-        {weigh, rowDimOf, &target, feature, &factor, slab, slab + most >= all});
+    Pass pass{weigh,   rowDimOf, &target,           feature,
+              &factor, slab,     slab + most >= all};
+    bool better = together || (onWarpgroups && emitOnWarpgroups(pass));
+    // One kernel for all features, where blocks of as many rows do not fit.
+    if (!better && onWarpgroups && slab == 0) {
+      better = together = emitOnWarpgroups(pass, /*together=*/true);
+      features = std::min(most, all);
+    }
+    gpu::LaunchOp launch = emitPass(pass);
+    if (better)
+      launch->setAttr(kOtherwiseAttrName, b.getUnitAttr());
   }
 }
 
@@ -455,8 +457,10 @@ void PairSteps::emit() {
       extraGradient(which);
     return;
   }
-  if (!op.getValue())
-    return emitPasses({Weigh::Forward, q, nullptr, e, nullptr, 0, true});
+  if (!op.getValue()) {
+    emitPass({Weigh::Forward, q, nullptr, e, nullptr, 0, true});
+    return;
+  }
   bool isSoftmax = op.getCombine() == PairCombine::Softmax;
   passes(Weigh::Forward, q, states[isSoftmax ? 2 : 0], e, value);
 }

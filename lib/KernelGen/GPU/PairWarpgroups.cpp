@@ -1,19 +1,22 @@
 //===- PairWarpgroups.cpp - Steps of attention on sm_90a ------------------===//
 //
 // Three warpgroups. The first brings what its block's rows are, once, then tile
-// after tile of columns through a ring of stages: 16-byte pieces by cp.async, a
-// fence and an arrival a thread when they are there. The other two have 64 rows
-// each. Scores are products of two matrices in shared memory; weights stay in
-// registers, as the left matrix of the second product, taken apart as
-// PairTensorCores.cpp says; so are, where they are brought, gradients of
-// outputs, which are f32. While one of the two finds weights the other's
-// products are under way.
+// after tile of columns through a ring of stages. One thread of it lets bulk
+// copies bring what stands in memory as products read it; gradients of outputs,
+// which are f32, all its threads take apart into 16-bit numbers on their way.
+// The other two have 64 rows each. Scores are products of two matrices in
+// shared memory; weights stay in registers, as the left matrix of the second
+// product, taken apart as PairTensorCores.cpp says. While one of the two finds
+// weights the other's products are under way. Where 128 rows do not fit into
+// shared memory (gradients of many features) both have the same 64, and half of
+// the features each: they find the same weights, as two launches would.
 //
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/KernelGen/GPU.h"
+#include "shardrt/TensorMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,10 +25,11 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
 /// Columns of a tile, fewer where sums of many features need the registers,
-/// still fewer where scores need some as well; and rows of a block.
+/// still fewer where scores need some as well.
 static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
 static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
-static constexpr int64_t kBlockRows = kConsumers * kGroupRows;
+/// The same where both groups have half of the features, most first.
+static constexpr int64_t kSharedTiles[] = {48, 32, 16};
 /// Elements of a row of 128 bytes, of a piece, and of the depth of one product.
 static constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8, kStep = 16;
 /// What a block may have.
@@ -37,31 +41,44 @@ static constexpr int64_t kSomeRegisters = 72, kOtherRegisters = 216;
 /// Terms of a float that is taken apart; products of later ones are nothing.
 static constexpr int64_t kTerms = 3;
 
+namespace {
+/// A tensor as bulk copies know it, fastest dim first: the memref's dims that
+/// each dim runs over, slowest first, and the step's.
+struct BoxDims {
+  SmallVector<SmallVector<int64_t>> dims;
+  SmallVector<SmallVector<unsigned>> loops;
+};
+} // namespace
+
 /// Lines of a tensor as they stand in shared memory: one behind the other as
 /// often as its numbers have terms.
 struct PairSteps::Panels {
   const Tensor *tensor;
   unsigned lineDim; ///< whose indices are lines
   int64_t lines;
-  unsigned dim; ///< along which neighbours lie
+  unsigned dim;  ///< along which neighbours lie
+  int64_t first; ///< along it
   int64_t length;
   int64_t terms = 1;
+  BoxDims box; ///< of one term
+  Value map;   ///< what bulk copies are told of it
 
+  bool isApart() const { return terms > 1; }
+  int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }
   int64_t panelBytes() const { return lines * kRow; }
-  int64_t termBytes() const {
-    return llvm::divideCeil(length, kPerRowBytes) * panelBytes();
-  }
+  int64_t termBytes() const { return panels() * panelBytes(); }
   int64_t bytes() const { return terms * termBytes(); }
 };
 
 /// What the block's rows are, for each product of scores; behind it stages of
-/// what tiles of columns are, and two mbarriers a stage.
+/// what tiles of columns are, two mbarriers a stage, and one of the rows.
 struct PairSteps::Ring {
   SmallVector<Panels> lefts, tiles;
   /// The one of `tiles` that weights are multiplied with: it is of scores as
   /// well, or the last.
   size_t factor = 0;
   int64_t stages = 0;
+  bool together = false; ///< both groups have the same rows
   Value base;
 
   static int64_t bytesOf(ArrayRef<Panels> all) {
@@ -70,41 +87,89 @@ struct PairSteps::Ring {
       bytes += panels.bytes();
     return bytes;
   }
+  /// Of these, what bulk copies bring.
+  static int64_t boxBytesOf(ArrayRef<Panels> all) {
+    int64_t bytes = 0;
+    for (const Panels &panels : all)
+      bytes += panels.isApart() ? 0 : panels.bytes();
+    return bytes;
+  }
+  static bool areApart(ArrayRef<Panels> all) {
+    return llvm::any_of(all, [](const Panels &one) { return one.isApart(); });
+  }
+  /// Arrivals at an mbarrier when all of these are there.
+  static int64_t fillsOf(ArrayRef<Panels> all) {
+    return (boxBytesOf(all) > 0 ? 1 : 0) + (areApart(all) ? kGroup : 0);
+  }
   int64_t leftBytes() const { return bytesOf(lefts); }
   int64_t stageBytes() const { return bytesOf(tiles); }
   int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
-  bool takesApart() const {
-    auto many = [](const Panels &panels) { return panels.terms > 1; };
-    return llvm::any_of(lefts, many) || llvm::any_of(tiles, many);
-  }
+  bool takesApart() const { return areApart(lefts) || areApart(tiles); }
 };
 
-/// Whether neighbours along `dim` lie in pieces of 16 bytes.
-static bool hasPieces(const Tensor &tensor, unsigned dim) {
+/// Where `tensor` has lines along `lineDim` whose neighbours along `dim` lie in
+/// pieces of 16 bytes: how bulk copies know it.
+static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
+                                    unsigned dim) {
   auto type = cast<MemRefType>(tensor.memref.getType());
-  if (type.getRank() == 0 || !beginsAligned(tensor.memref))
-    return false;
-  auto last = dyn_cast<AffineDimExpr>(tensor.map.getResults().back());
-  if (!last || last.getPosition() != dim ||
-      type.getShape().back() % kPiece != 0 ||
-      type.isDynamicDim(type.getRank() - 1))
-    return false;
+  if (type.getRank() < 2 || !beginsAligned(tensor.memref))
+    return std::nullopt;
+  int64_t last = type.getRank() - 1;
+  auto loopOf = [&](int64_t i) {
+    return cast<AffineDimExpr>(tensor.map.getResult(i)).getPosition();
+  };
+  // Elements are numbers of 16 bits or, taken apart, of 32.
+  if (loopOf(last) != dim || type.isDynamicDim(last) ||
+      type.getDimSize(last) % kPiece != 0)
+    return std::nullopt;
   // Each stride is a multiple of the last dim.
-  if (type.getLayout().isIdentity())
-    return true;
+  bool isDense = type.getLayout().isIdentity();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) ||
-      ShapedType::isDynamic(offset) || offset % kPiece != 0 ||
-      strides.back() != 1)
-    return false;
-  return llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) {
-    return ShapedType::isStatic(stride) && stride % kPiece == 0;
-  });
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  if (!isDense) {
+    auto fits = [](int64_t stride) {
+      return ShapedType::isStatic(stride) && stride > 0 && stride % kPiece == 0;
+    };
+    if (ShapedType::isDynamic(offset) || offset % kPiece != 0 ||
+        strides.back() != 1 ||
+        !llvm::all_of(ArrayRef(strides).drop_back(), fits))
+      return std::nullopt;
+  }
+  BoxDims box{{{last}, {}}, {{dim}, {lineDim}}};
+  // Others: those that lie one behind the other are one.
+  for (int64_t i = last; i-- > 0;) {
+    unsigned loop = loopOf(i);
+    if (loop == lineDim) {
+      box.dims[1] = {i};
+      continue;
+    }
+    if (type.getDimSize(i) == 1)
+      continue;
+    int64_t before = box.dims.size() > 2 ? box.dims.back().front() : -1;
+    bool follows =
+        before >= 0 && (box.dims[1].empty() || box.dims[1].front() > before);
+    if (follows && !isDense)
+      follows = !type.isDynamicDim(before) &&
+                strides[i] == strides[before] * type.getDimSize(before);
+    if (follows) {
+      box.dims.back().insert(box.dims.back().begin(), i);
+      box.loops.back().insert(box.loops.back().begin(), loop);
+    } else {
+      box.dims.push_back({i});
+      box.loops.push_back({loop});
+    }
+  }
+  if (box.dims[1].empty() || box.dims.size() > SHARDRT_MAP_DIMS)
+    return std::nullopt;
+  return box;
 }
 
-/// What a kernel for `pass` reads; nothing where it is none.
-std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass) {
+/// What a kernel for `pass` reads, of blocks of so many rows; nothing where it
+/// is none.
+std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
+                                                  bool together) {
   half = getElementTypeOrSelf(query.memref.getType());
   bool forward = pass.weigh == Weigh::Forward;
   // As for other tensor cores: numbers of f16 end early.
@@ -119,68 +184,93 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass) {
     return std::nullopt;
   bool rowsAreQueries = rowDim == q;
   Ring ring;
+  ring.together = together;
   bool fits = true;
-  auto add = [&](SmallVector<Panels> &to, const Tensor &tensor, unsigned dim) {
+  int64_t boxes = 0;
+  auto add = [&](SmallVector<Panels> &to, const Tensor &tensor, unsigned dim,
+                 int64_t first, int64_t length) {
     bool isLeft = &to == &ring.lefts;
+    unsigned lineDim = isLeft ? rowDim : columnDim;
     Type element = getElementTypeOrSelf(tensor.memref.getType());
-    fits &= (element == half || (element.isF32() && half.isBF16())) &&
-            hasPieces(tensor, dim) && ShapedType::isStatic(sizeOf(dim)) &&
-            sizeOf(dim) <= kSlab;
+    std::optional<BoxDims> box = boxOf(tensor, lineDim, dim);
+    fits &= (element == half || (element.isF32() && half.isBF16())) && box &&
+            ShapedType::isStatic(sizeOf(dim)) && sizeOf(dim) <= kSlab;
     // A block's rows are brought once.
     fits &= !isLeft || llvm::none_of(inner, [&](unsigned other) {
       return tensor.has(other);
     });
-    to.push_back({&tensor, isLeft ? rowDim : columnDim,
-                  isLeft ? kBlockRows : tileColumns, dim,
-                  static_cast<int64_t>(llvm::alignTo(sizeOf(dim), kPart)),
-                  element == half ? 1 : kTerms});
+    boxes += element == half;
+    int64_t lines =
+        isLeft ? (together ? 1 : kConsumers) * kGroupRows : tileColumns;
+    to.push_back({&tensor, lineDim, lines, dim, first,
+                  static_cast<int64_t>(llvm::alignTo(length, kPart)),
+                  element == half ? 1 : kTerms, box.value_or(BoxDims()),
+                  Value()});
   };
-  add(ring.lefts, rowsAreQueries ? query : key, d);
-  add(ring.tiles, rowsAreQueries ? key : query, d);
+  add(ring.lefts, rowsAreQueries ? query : key, d, 0, sizeOf(d));
+  add(ring.tiles, rowsAreQueries ? key : query, d, 0, sizeOf(d));
   if (pass.weigh == Weigh::Slopes) {
-    add(ring.lefts, rowsAreQueries ? rows[2] : value, e);
-    add(ring.tiles, rowsAreQueries ? value : rows[2], e);
+    add(ring.lefts, rowsAreQueries ? rows[2] : value, e, 0, sizeOf(e));
+    add(ring.tiles, rowsAreQueries ? value : rows[2], e, 0, sizeOf(e));
   }
-  if (ring.tiles.front().tensor != pass.factor) {
+  // Of the factor, the pass's features: past the last there are zeros.
+  int64_t last = (together ? kConsumers : 1) * features;
+  if (ring.tiles.front().tensor == pass.factor) {
+    int64_t &length = ring.tiles.front().length;
+    length = std::max(length, pass.slab + last);
+  } else {
     ring.factor = ring.tiles.size();
-    add(ring.tiles, *pass.factor, pass.feature);
+    add(ring.tiles, *pass.factor, pass.feature, pass.slab, last);
   }
-  if (!fits)
+  if (!fits || boxes > SHARDRT_MAP_MOST)
     return std::nullopt;
-  int64_t room = kSharedBytes - ring.leftBytes() - kMostStages * 16;
+  int64_t room = kSharedBytes - ring.leftBytes() - (kMostStages + 1) * 16;
   ring.stages = std::min(room / ring.stageBytes(), kMostStages);
   if (ring.stages < 2)
     return std::nullopt;
   return ring;
 }
 
-/// Starts to bring the lines from `firstLine` on to `area`.
-void PairSteps::bringPanels(const Panels &panels, Value firstLine, Value area) {
+/// Lets bulk copies bring the lines from `firstLine` on to `area`; their bytes
+/// count at `full`.
+void PairSteps::bringBoxes(const Panels &panels, Value firstLine, Value area,
+                           Value full) {
+  WarpgroupBuilder w(b, loc);
+  for (int64_t panel = 0; panel < panels.panels(); ++panel) {
+    SmallVector<Value> begin = {index(panels.first + panel * kPerRowBytes),
+                                firstLine};
+    for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
+      Value place = at[loops.front()];
+      for (unsigned loop : loops.drop_front())
+        place =
+            add(arith::MulIOp::create(b, loc, place, sizes[loop]), at[loop]);
+      begin.push_back(place);
+    }
+    w.bringBox(sharedByte(area, index(panel * panels.panelBytes())), panels.map,
+               begin, full);
+  }
+}
+
+/// Brings the lines from `firstLine` on, which are f32, to `area` in terms.
+void PairSteps::bringApart(const Panels &panels, Value firstLine, Value area) {
   SmallVector<Value> saved = at;
   int64_t perLine = panels.length / kPiece;
   auto loop = scf::ForOp::create(b, loc, thread, index(panels.lines * perLine),
                                  index(kGroup));
-  setUnrolling(loop, panels.terms > 1 ? 1 : 2);
+  setUnrolling(loop, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value line = div(loop.getInductionVar(), perLine);
   Value part = mul(rem(loop.getInductionVar(), perLine), kPiece);
-  Value atLine = add(firstLine, line);
-  Value inside =
-      both(less(atLine, sizes[panels.lineDim]), less(part, sizes[panels.dim]));
+  Value atLine = add(firstLine, line), atPart = add(part, index(panels.first));
+  Value inside = both(less(atLine, sizes[panels.lineDim]),
+                      less(atPart, sizes[panels.dim]));
   at[panels.lineDim] = select(inside, atLine, index(0));
-  at[panels.dim] = select(inside, part, index(0));
+  at[panels.dim] = select(inside, atPart, index(0));
   WarpgroupBuilder w(b, loc);
   Value offset = w.placeInPanels(line, mul(part, 2), panels.lines);
   Value from =
       addressOf(b, loc, panels.tensor->memref, subscripts(*panels.tensor));
-  if (panels.terms == 1) {
-    NVVM::CpAsyncOp::create(b, loc, sharedByte(area, offset), from, 2 * kPiece,
-                            NVVM::LoadCacheModifierKind::CG,
-                            select(inside, w.number(2 * kPiece), w.number(0)));
-    at = saved;
-    return;
-  }
   auto spot = [&](int64_t i) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
                                     b.getI32IntegerAttr(i));
@@ -252,7 +342,7 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
   for (size_t which = 0; which < ring.lefts.size(); ++which) {
     const Panels &left = ring.lefts[which], &right = ring.tiles[which];
     Value leftAt =
-        at(add(mul(group, kGroupRows * kRow),
+        at(add(mul(group, ring.together ? 0 : kGroupRows * kRow),
                index(Ring::bytesOf(ArrayRef(ring.lefts).take_front(which)))));
     Value leftIs = w.describe(leftAt, 0),
           rightIs = w.describe(tileAt(which), 0);
@@ -282,7 +372,12 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
 
   SmallVector<SmallVector<Value>> lefts = weightFragments(weights);
   const Panels &factor = ring.tiles[ring.factor];
-  Value factorIs = w.describe(tileAt(ring.factor), factor.panelBytes());
+  int64_t before = (pass.slab - factor.first) / kPerRowBytes;
+  Value factorAt = tileAt(ring.factor);
+  if (ring.together)
+    factorAt = sharedByte(
+        factorAt, mul(group, features / kPerRowBytes * factor.panelBytes()));
+  Value factorIs = w.describe(factorAt, factor.panelBytes());
   Value sums = w.sumsOf(asFragments(carried.totals));
   w.fence();
   int64_t steps = tileColumns / kStep;
@@ -293,8 +388,7 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
       sums = w.multiplyFragments(
           sums, fragment,
           w.moved(factorIs, y * factor.termBytes() +
-                                pass.slab / kPerRowBytes * factor.panelBytes() +
-                                row * kRow),
+                                before * factor.panelBytes() + row * kRow),
           half, parts() * kPart);
   }
   w.commit();
@@ -313,29 +407,44 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
   return carried;
 }
 
-bool PairSteps::emitOnWarpgroups(const Pass &pass) {
+bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
   OpBuilder::InsertionGuard outside(b);
   begin(pass);
   bool slopes = pass.weigh == Weigh::Slopes;
-  tileColumns = kTile;
-  if (parts() * kPart > (slopes ? kFewFeatures : kManyFeatures))
-    tileColumns = slopes || (extras.empty() && op.getWeight().empty())
-                      ? kNarrowTile
-                      : kLeastTile;
-  std::optional<Ring> found = ringFor(pass);
+  std::optional<Ring> found;
+  if (together) {
+    // Each group has whole panels of the factor, and rows keep no sums.
+    if (pass.weigh == Weigh::Forward || sizeOf(pass.feature) <= kPerRowBytes)
+      return false;
+    features = static_cast<int64_t>(llvm::alignTo(
+        llvm::divideCeil(sizeOf(pass.feature), kConsumers), kPerRowBytes));
+    for (int64_t columns : kSharedTiles) {
+      tileColumns = columns;
+      if ((found = ringFor(pass, together)))
+        break;
+    }
+  } else {
+    tileColumns = kTile;
+    if (parts() * kPart > (slopes ? kFewFeatures : kManyFeatures))
+      tileColumns = slopes || (extras.empty() && op.getWeight().empty())
+                        ? kNarrowTile
+                        : kLeastTile;
+    found = ringFor(pass, together);
+  }
   if (!found)
     return false;
   Ring &ring = *found;
   tensor = true;
   perThread = 2;
   WarpgroupBuilder w(b, loc);
-  gpu::LaunchOp launch = launchBlocks(kBlockRows, (1 + kConsumers) * kGroup);
+  gpu::LaunchOp launch =
+      launchBlocks(ring.lefts.front().lines, (1 + kConsumers) * kGroup);
   launch->setAttr(kOfGpuAttrName, b.getStringAttr("sm_90a"));
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   Value memory = launch.addWorkgroupAttribution(
-      MemRefType::get({ring.areaBytes() + ring.stages * 16}, b.getI8Type(),
-                      MemRefLayoutAttrInterface(), shared),
+      MemRefType::get({ring.areaBytes() + (ring.stages + 1) * 16},
+                      b.getI8Type(), MemRefLayoutAttrInterface(), shared),
       loc);
   Value number = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
   ring.base = LLVM::IntToPtrOp::create(
@@ -348,79 +457,105 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass) {
   auto empty = [&](Value stage) {
     return at(add(mul(stage, 16), index(ring.areaBytes() + 8)));
   };
-  {
-    auto alone = scf::IfOp::create(
-        b, loc, compare(arith::CmpIPredicate::eq, thread, index(0)), false);
-    OpBuilder::InsertionGuard guard(b);
+  Value rowsAreThere = full(index(ring.stages));
+  for (SmallVector<Panels> *all : {&ring.lefts, &ring.tiles})
+    for (Panels &panels : *all) {
+      if (panels.isApart())
+        continue;
+      SmallVector<int64_t> box(panels.box.dims.size(), 1);
+      box[0] = kPerRowBytes;
+      box[1] = panels.lines;
+      panels.map =
+          w.describeTensor(panels.tensor->memref, panels.box.dims, box);
+    }
+  Value leads = compare(arith::CmpIPredicate::eq, thread, index(0));
+  auto whoLeads = [&] {
+    auto alone = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
     b.setInsertionPointToStart(alone.thenBlock());
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    whoLeads();
     for (int64_t stage = 0; stage < ring.stages; ++stage) {
-      w.init(full(index(stage)), kGroup);
+      w.init(full(index(stage)), Ring::fillsOf(ring.tiles));
       w.init(empty(index(stage)), kConsumers * kGroup / kWarp);
     }
+    w.init(rowsAreThere, Ring::fillsOf(ring.lefts));
+    w.fenceInit();
   }
   gpu::BarrierOp::create(b, loc);
   auto roles = scf::IfOp::create(b, loc, less(thread, index(kGroup)),
                                  /*withElseRegion=*/true);
 
-  // Who brings: the stage to bring to next, its parity, and of what is on its
-  // way the first stage, and how many there are.
+  // Who brings: the stage to bring to next, and its parity. A ring that nobody
+  // has used is empty: the phase before the first is over.
   b.setInsertionPointToStart(roles.thenBlock());
   bool apart = ring.takesApart();
   w.setRegisters(apart ? kSomeRegisters : kFewRegisters, /*more=*/false);
-  int64_t ahead = std::min<int64_t>(ring.stages - 1, 2);
-  auto bringAll = [&](ArrayRef<Panels> all, Value line, Value area) {
-    for (const Panels &panels : all) {
-      bringPanels(panels, line, area);
-      area = sharedByte(area, index(panels.bytes()));
+  auto bring = [&](ArrayRef<Panels> all, Value line, Value area, Value there,
+                   bool isAlone) {
+    auto forEach = [&](bool areApart, auto body) {
+      for (auto [i, panels] : llvm::enumerate(all))
+        if (panels.isApart() == areApart)
+          body(panels,
+               sharedByte(area, index(Ring::bytesOf(all.take_front(i)))));
+    };
+    if (int64_t bytes = Ring::boxBytesOf(all)) {
+      OpBuilder::InsertionGuard guard(b);
+      if (!isAlone)
+        whoLeads();
+      w.arriveExpecting(there, bytes);
+      forEach(false, [&](const Panels &panels, Value to) {
+        bringBoxes(panels, line, to, there);
+      });
     }
-  };
-  bringAll(ring.lefts, firstRow, ring.base);
-  auto tell = [&](Value stage) {
+    if (!Ring::areApart(all))
+      return;
+    forEach(true, [&](const Panels &panels, Value to) {
+      bringApart(panels, line, to);
+    });
     w.fenceStores();
-    w.arrive(full(stage));
-    return w.advance(stage, w.number(0), ring.stages).first;
+    w.arrive(there);
   };
+  bool isAlone = !apart;
+  if (isAlone)
+    whoLeads();
+  bring(ring.lefts, firstRow, ring.base, rowsAreThere, isAlone);
+  if (!isAlone && !Ring::areApart(ring.tiles)) {
+    isAlone = true;
+    whoLeads();
+  }
   Carried brought;
-  brought.ring = {index(0), w.number(1), index(0), index(0)};
-  brought = overColumns(brought, [&](Value column, Carried now) {
+  brought.ring = {index(0), w.number(1)};
+  overColumns(brought, [&](Value column, Carried now) {
     Value stage = now.ring[0], parity = now.ring[1];
     w.wait(empty(stage), parity);
-    bringAll(ring.tiles, column,
-             at(add(mul(stage, ring.stageBytes()), index(ring.leftBytes()))));
-    NVVM::CpAsyncCommitGroupOp::create(b, loc);
-    NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(ahead));
-    auto some = scf::IfOp::create(
-        b, loc, TypeRange(b.getIndexType()),
-        compare(arith::CmpIPredicate::eq, now.ring[3], index(ahead)), true);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(some.thenBlock());
-      scf::YieldOp::create(b, loc, tell(now.ring[2]));
-      b.setInsertionPointToStart(some.elseBlock());
-      scf::YieldOp::create(b, loc, now.ring[2]);
-    }
+    bring(ring.tiles, column,
+          at(add(mul(stage, ring.stageBytes()), index(ring.leftBytes()))),
+          full(stage), isAlone);
     auto [next, flips] = w.advance(stage, parity, ring.stages);
-    now.ring = {next, flips, some.getResult(0),
-                smallerIndex(add(now.ring[3], index(1)), index(ahead))};
+    now.ring = {next, flips};
     return now;
   });
-  NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
-  auto rest = scf::ForOp::create(b, loc, index(0), brought.ring[3], index(1),
-                                 ValueRange(brought.ring[2]));
-  b.setInsertionPointToEnd(rest.getBody());
-  scf::YieldOp::create(b, loc, tell(rest.getRegionIterArg(0)));
 
   // Who multiplies: rows and columns as a warp's fragments have them.
   b.setInsertionPointToStart(roles.elseBlock());
   w.setRegisters(apart ? kOtherRegisters : kManyRegisters, /*more=*/true);
   Value own = sub(thread, index(kGroup));
+  if (ring.together) {
+    firstFeature = mul(div(own, kGroup), features);
+    own = rem(own, kGroup);
+  }
   rowOfThread = add(mul(div(own, kWarp), 16), div(rem(own, kWarp), kPerRow));
   laneOfRow = rem(thread, kPerRow);
   Carried carried = beginRows(pass);
   carried.ring = {index(0), w.number(0)};
+  // Also where there are no columns: nobody leaves while copies are under way.
+  w.wait(rowsAreThere, w.number(0));
   carried = overColumns(carried, [&](Value column, Carried now) {
     return tileOnWarpgroup(pass, ring, column, now);
   });
   finishRows(pass, carried);
+  firstFeature = Value();
   return true;
 }

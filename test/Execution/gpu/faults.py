@@ -70,6 +70,16 @@ SCAN = """func.func @main(%a: tensor<5000xf32>, %b: tensor<3x90xf32>) -> (tensor
   return %0, %1 : tensor<5000xf32>, tensor<3x90xf32>
 }
 """
+SCAN_PARTS = """func.func @main(%a: tensor<8000x3xf32>) -> tensor<8000x3xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 8000, 1>, padding = dense<[[7999, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8000x3xf32>, tensor<f32>) -> tensor<8000x3xf32>
+  return %0 : tensor<8000x3xf32>
+}
+"""
 TRANSFORM = """func.func @main(%a: tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>> {
   %0 = stablehlo.fft %a, type = FFT, length = [240] : (tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>>
   return %0 : tensor<5x240xcomplex<f32>>
@@ -113,6 +123,26 @@ ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>,
   return %0#0, %0#1, %0#2 : tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>
 }
 """
+# Rows of a block do not fit into shared memory twice: two groups have the same, and some of the features each.
+GRADIENT = """func.func @main(%q: tensor<70x72xbf16>, %k: tensor<150x72xbf16>, %v: tensor<150x256xbf16>, %m: tensor<70xf32>, %c: tensor<70xf32>,
+    %g: tensor<70x256xf32>) -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>) {
+  %0:3 = spmd.attention_backward %q, %k, %v, %m, %c, %g maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
+      affine_map<(q, k, d, e) -> (k, e)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q, e)>,
+      affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>, affine_map<(q, k, d, e) -> (k, e)>] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    %scale = stablehlo.constant dense<0.05> : tensor<f32>
+    %1 = stablehlo.multiply %raw, %scale : tensor<f32>
+    spmd.yield %1 : tensor<f32>
+  } slope {
+  ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    %scale = stablehlo.constant dense<0.05> : tensor<f32>
+    %1 = stablehlo.multiply %ds, %scale : tensor<f32>
+    spmd.yield %1 : tensor<f32>
+  } : (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>, tensor<70xf32>, tensor<70xf32>, tensor<70x256xf32>)
+      -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>)
+  return %0#0, %0#1, %0#2 : tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>
+}
+"""
 CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "warpgroups": ([], PRODUCT.format(150, 456, 200, "bf16"), {
         "barrier": [0], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1],
@@ -125,10 +155,14 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],
         "mbarrier-fewer": [0], "mbarrier-bytes": [0], "product-fence": [0], "product-wait-late": [1]}),
     "attention": ([], ATTENTION, {
-        "barrier": [0], "copy": [0, 2], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1],
-        "swizzle": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0],
+        "barrier": [0], "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 1, 2], "mbarrier-bytes": [0, 1], "mbarrier-fence": [0],
+        "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],
         "product-fence": [0, 1], "product-commit": [0, 1], "product-wait": [0, 1], "product-wait-late": [0, 1],
         "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [0], "edge": [0]}),
+    # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.
+    "gradient": ([], GRADIENT, {
+        "bulk-copy": [2], "bulk-copy-place": [1], "mbarrier-bytes": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-arrive": [0],
+        "mbarrier-fewer": [0], "store-fence": [0], "shared-store": [0]}),
     "tensor-cores": (["--arch=sm_80"], PRODUCT.format(70, 200, 72, "bf16"), {
         "barrier": [0], "copy": [0], "copy-commit": [0, 3], "copy-wait": [0], "copy-wait-late": [0],
         "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),
@@ -145,7 +179,11 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shared-store": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
     "transposes": ([], TRANSPOSE, {"barrier": [0], "shared-store": [0], "edge": [0, 1]}),
     "sorts": ([], SORT, {"barrier": [0, 3, 5, 7], "edge": [0, 7, 9], "shared-store": [0, 2, 6]}),
-    "scans": ([], SCAN, {"barrier": [0, 2, 4], "shared-store": [0, 2], "edge": [1, 12], "shuffle-distance": [1, 6]}),
+    "scans": ([], SCAN, {"barrier": [0, 2, 4], "shared-store": [0, 2], "edge": [0, 8], "shuffle-distance": [1, 6]}),
+    # Blocks that tell one another: in one group of parts, and from group to group.
+    "scan-parts": ([], SCAN_PARTS, {
+        "ticket": [0], "flag": [0, 1], "flag-release": [0, 1], "flag-wait": [0, 1], "flag-fence": [0, 1], "barrier": [0, 1, 2, 3, 4],
+        "shared-store": [0, 1, 2], "store-place": [1], "edge": [0, 2]}),
     "transforms": ([], TRANSFORM, {"barrier": [0, 4], "shared-store": [0, 3], "edge": [0, 6]}),
     "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
     "pooling": ([], POOLING, {"edge": [0, 3]}),
