@@ -387,7 +387,9 @@ struct ExpandLinearAlgebraPass final
     SmallVector<CustomCallOp> calls;
     getOperation().walk([&](CustomCallOp call) { calls.push_back(call); });
     for (CustomCallOp op : calls) {
-      auto found = registry().find(op.getCallTargetName());
+      // ROCm's libraries are called as CUDA's are.
+      StringRef name = op.getCallTargetName(), rest = name;
+      auto found = registry().find(rest.consume_front("hip") ? "cu" + rest.str() : name.str());
       if (found == registry().end())
         continue;
       Call call(op);

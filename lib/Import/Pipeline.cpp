@@ -13,6 +13,8 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createExpandCustomCallsPass({options.hostCalls}));
   // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
+  // Early: branches for other platforms call what is not known here.
+  pm.addPass(createBindPlatformPass());
   // What follows knows static shapes alone.
   pm.addPass(createRefineShapesPass({options.shapes}));
   pm.addPass(createExpandLinearAlgebraPass());

@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 
+PLATFORM_INDEX = 'jax.global_constant = "_platform_index"'
+"""How JAX marks an argument of @main that is the number of a platform, and none of the model's."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Split:
     """A dim of an argument that is cut along a mesh axis."""
@@ -92,8 +96,9 @@ def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Seque
         if not main:
             raise ValueError("the program has no function @main in textual form")
         parts, _ = _parts(text, main.end())
-        # Of ordered effects: no arguments of the model.
-        parts = [(begin, end) for begin, end in parts if "!stablehlo.token" not in text[begin:end]]
+        # Of ordered effects, or the number of a platform: no arguments of the model.
+        foreign = ("!stablehlo.token", PLATFORM_INDEX)
+        parts = [(begin, end) for begin, end in parts if not any(mark in text[begin:end] for mark in foreign)]
         for number in sorted(cuts, reverse=True):
             if not 0 <= number < len(parts):
                 raise ValueError(f"in_shardings name argument {number}, but @main takes {len(parts)}")

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from shardc._annotate import PLATFORM_INDEX
 from shardc._errors import UsageError
 from shardc._host import HostFunction
 
@@ -173,11 +174,15 @@ def _from_exported(exported: Any, args: Sequence[Any]) -> Model:
 
     data = exported.mlir_module_serialized
     kept = getattr(exported, "module_kept_var_idx", None)
+    platform = "cpu" if "cpu" in exported.platforms else exported.platforms[0]
     shapes = [leaf.shape for leaf in jax.tree.leaves(args)]
     if shapes and shapes != [aval.shape for aval in exported.in_avals]:
-        data = _refine_shapes(jax.jit(exported.call, keep_unused=True).lower(*args).compiler_ir("stablehlo"))
+        traced = jax.jit(exported.call, keep_unused=True).trace(*args)
+        data = _refine_shapes(traced.lower(lowering_platforms=(platform,)).compiler_ir("stablehlo"))
         kept = None
     context = _context()
     with context:
         text = _print(_parse(context, bytes(data)))
+    # What is exported for several platforms takes the number of the one it runs on.
+    text = text.replace(PLATFORM_INDEX, f"{PLATFORM_INDEX}, spmd.platform = {exported.platforms.index(platform)} : i32")
     return Model(text, kept, exported.in_tree, exported.in_avals, exported.out_tree, exported.out_avals)

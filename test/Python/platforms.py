@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import export, lax
 
 import shardc
 
@@ -61,4 +61,33 @@ key = jax.random.key_data(jax.random.key(3))
 check("random", lambda x, k: (x + jax.random.normal(k, x.shape), jax.random.bits(k, (5,)), jax.random.permutation(k, 7)), normal(6, 3), key)
 check("special", lambda x: (jax.scipy.special.digamma(x), jax.scipy.special.gammainc(x, x), jax.scipy.special.zeta(x + 1, x),
                             jax.scipy.special.betainc(x, x, x / 9), lax.cumlogsumexp(x), jnp.nextafter(x, -x)), np.abs(normal(6, 3)) + 0.1)
+# Several platforms in one export: the number of the one it runs on is an argument, which no user gives.
+def place(x: jax.Array) -> jax.Array:
+    return lax.platform_dependent(x, cpu=jnp.sin, cuda=lambda x: x + 1, default=lambda x: x + 2)
+
+
+def exported(x: jax.Array) -> Any:
+    square = x.T @ x + 9 * jnp.eye(x.shape[1])
+    return place(x), jnp.linalg.cholesky(square), x + jax.random.normal(jax.random.key(2), x.shape)
+
+
+def check_export(name: str, function: Callable[..., Any], platforms: tuple[str, ...], like: Any, want: Any) -> None:
+    program = shardc.compile(export.export(jax.jit(function), platforms=platforms)(like), x, mesh={"d": 3},
+                             in_shardings={0: shardc.split(0, "d", sizes=[4, 0, 3])})
+    for a, b in zip(jax.tree.leaves(program(x)), jax.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4, err_msg=name)
+    print(name, "equal", flush=True)
+
+
+x = normal(7, 4)
+everywhere = ("cuda", "rocm", "cpu", "tpu")
+symbolic = jax.ShapeDtypeStruct(export.symbolic_shape("n, 4"), np.float32)
+check_export("export for all", exported, everywhere, x, exported(x))
+check_export("symbolic export for all", exported, everywhere, symbolic, exported(x))
+check_export("export for others", place, ("cuda", "tpu"), x, x + 1)
+check_export("symbolic export for another", place, ("tpu",), symbolic, x + 2)
+inner = export.export(jax.jit(exported), platforms=everywhere)(x)
+check_export("export that calls one", lambda x: inner.call(x), ("cpu",), x, exported(x))
+check("other factors", lambda a: (jnp.linalg.cholesky(a @ a.T), jnp.linalg.solve(a, a + 1), jnp.linalg.eigvalsh(a @ a.T)),
+      matrix, rtol=1e-3, platforms=("rocm",))
 print("all good")

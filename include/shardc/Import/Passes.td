@@ -28,6 +28,17 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
                            "::shardc::stablehlo::StablehloDialect"];
 }
 
+def BindPlatformPass : Pass<"spmd-bind-platform", "::mlir::ModuleOp"> {
+  let summary = "Choose one of the platforms that a program was exported for.";
+  let description = [{
+    Before: @main alone; an argument with `jax.global_constant = "_platform_index"`, where jax.export had several
+    platforms, and branches by it. After: no such argument, and of branches whose number is known the one that is
+    taken. The number is the argument's `spmd.platform`; without, the first platform. Does nothing to branches that
+    are chosen while the program runs.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
   let summary = "Give dynamic dims of a program the sizes that its arguments have.";
   let description = [{
@@ -45,7 +56,7 @@ def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::Module
   let summary = "Say in ops what calls of LAPACK compute.";
   let description = [{
     Before: custom calls `@lapack_spotrf_ffi` and so on, their forms for other platforms (`@cusolver_…`,
-    `@LuDecomposition`, `@Qr`, `@Eigh`). After: cholesky, triangular_solve and ops of the solver dialect. Names
+    `@hipsolver_…`, `@LuDecomposition`, `@Qr`, `@Eigh`). After: cholesky, triangular_solve and ops of the solver dialect. Names
     that are not known stay. Refuses: a known name with operands or options that it cannot have.
   }];
   let dependentDialects = ["::shardc::solver::SolverDialect", "::shardc::stablehlo::StablehloDialect"];
