@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Support/Npz.h"
+#include "shardc/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/EndianStream.h"
@@ -618,8 +619,7 @@ static std::string headerOf(const NpyView &array) {
 /// went well.
 static Error writeAtomically(StringRef path,
                              function_ref<void(raw_fd_ostream &)> write) {
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%");
+  Expected<sys::fs::TempFile> file = createBeside(path);
   if (!file)
     return makeError(path, "cannot be written: {0}",
                      toString(file.takeError()));
@@ -638,7 +638,7 @@ static Error writeAtomically(StringRef path,
     return makeError(path, "writing stopped after {0} bytes: {1}", written,
                      failed.message());
   }
-  if (Error error = file->keep(path))
+  if (Error error = keepAs(*file, path))
     return makeError(path, "cannot be written: {0}",
                      toString(std::move(error)));
   return Error::success();

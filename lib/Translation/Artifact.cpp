@@ -1,6 +1,7 @@
 //===- Artifact.cpp - Shared objects that hold a program ------------------===//
 
 #include "shardc/Translation/Artifact.h"
+#include "shardc/Support/OutputFile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -52,8 +53,7 @@ Error shardc::linkSharedObject(ArrayRef<std::string> objects,
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(output + ".tmp-%%%%%%%%");
+  Expected<sys::fs::TempFile> file = createBeside(output);
   if (!file)
     return createStringError(
         output + ": cannot be written: " + toString(file.takeError()));
@@ -91,7 +91,7 @@ Error shardc::linkSharedObject(ArrayRef<std::string> objects,
     consumeError(file->discard());
     return createStringError("linking " + output + " failed: " + problem);
   }
-  if (Error error = file->keep(output))
+  if (Error error = keepAs(*file, output))
     return createStringError(
         output + ": cannot be written: " + toString(std::move(error)));
   return Error::success();

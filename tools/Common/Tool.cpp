@@ -4,6 +4,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Support/OutputFile.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -259,8 +260,7 @@ Error shardc::writeFile(StringRef path,
     write(outs());
     return Error::success();
   }
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%");
+  Expected<sys::fs::TempFile> file = createBeside(path);
   if (!file)
     return toolError(ExitCode::IO, path + ": cannot be written: " +
                                        toString(file.takeError()));
@@ -276,7 +276,7 @@ Error shardc::writeFile(StringRef path,
     consumeError(file->discard());
     return toolError(ExitCode::IO, path + ": " + failed.message());
   }
-  return withCode(ExitCode::IO, file->keep(path));
+  return withCode(ExitCode::IO, keepAs(*file, path));
 }
 
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
