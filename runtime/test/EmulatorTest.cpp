@@ -586,6 +586,98 @@ TEST(Emulator, RoundsToTF32) {
   EXPECT_EQ(shardrt_emulated_tf32(__builtin_nanf("")), 0x7fffffff);
 }
 
+//===----------------------------------------------------------------------===//
+// Blocks that tell one another
+//===----------------------------------------------------------------------===//
+
+enum class Hand { Right, NoTicket, NoFlag, NoRelease, NoWait, NoFence };
+
+/// Blocks of one thread each: a counter, a flag for each of eight, and a number
+/// for each, which is the one before and one more.
+template <Hand Fault> void handOn(Thread *thread, const int64_t *args) {
+  auto flag = [&](int64_t index) {
+    return reinterpret_cast<char *>(args[0]) + index * 4;
+  };
+  auto atomic = [&](int64_t index) {
+    return static_cast<int32_t *>(shardrt_emulated_global(
+        thread, flag(index), 4, SHARDRT_EMULATED_ATOMIC, "kernel.py:20"));
+  };
+  int32_t number = (*atomic(0))++, value = 1;
+  if (Fault == Hand::NoTicket)
+    number = thread->block[0];
+  if (number > 0) {
+    do {
+      if (Fault == Hand::NoWait)
+        break;
+      shardrt_emulated_poll(thread, flag(number), 1, "kernel.py:21");
+    } while (*atomic(number) == 0);
+    if (Fault != Hand::NoFence)
+      shardrt_emulated_heed(thread);
+    value += *global<int32_t>(thread, args[0], 8 + number, false);
+  }
+  *global<int32_t>(thread, args[0], 9 + number, true) = value;
+  if (Fault == Hand::NoFlag)
+    return;
+  if (Fault != Hand::NoRelease)
+    shardrt_emulated_tell(thread, flag(1 + number));
+  *atomic(1 + number) = 1;
+}
+
+std::vector<int32_t> runHandOn(shardrt_emulated_kernel kernel,
+                               Schedule schedule, std::string &error) {
+  std::vector<int32_t> buffer(17);
+  Allocations allocations;
+  allocations.add(reinterpret_cast<uintptr_t>(buffer.data()), 17 * 4);
+  int64_t arguments[] = {tagged(buffer.data())};
+  BlockRunner runner;
+  runner.schedule = schedule;
+  BlockRunner::Launch launch;
+  launch.kernel = kernel;
+  launch.arguments = arguments;
+  launch.grid[0] = 8;
+  launch.threads = 1;
+  launch.meets = launch.tells = launch.checked = true;
+  error = runner.run(launch, allocations) ? "" : runner.error;
+  return buffer;
+}
+
+TEST(Emulator, LetsBlocksWaitForThoseThatBeganBefore) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result =
+        runHandOn(handOn<Hand::Right>, schedule, error);
+    EXPECT_EQ(error, "");
+    for (int32_t i = 0; i < 8; ++i)
+      EXPECT_EQ(result[9 + i], i + 1);
+  }
+}
+
+TEST(Emulator, FindsABlockThatWaitsForOneThatHasNotBegun) {
+  std::string error;
+  runHandOn(handOn<Hand::NoTicket>, Schedule::RunAhead, error);
+  EXPECT_NE(error.find("thread 0 of block 7 for a flag in device memory that "
+                       "nobody sets at kernel.py:21"),
+            std::string::npos)
+      << error;
+}
+
+TEST(Emulator, FindsWhatABlockWasNotToldOf) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    runHandOn(handOn<Hand::NoFlag>, schedule, error);
+    EXPECT_NE(error.find("flag in device memory that nobody sets"),
+              std::string::npos)
+        << error;
+    for (auto *kernel : {handOn<Hand::NoRelease>, handOn<Hand::NoWait>,
+                         handOn<Hand::NoFence>}) {
+      runHandOn(kernel, schedule, error);
+      EXPECT_NE(error.find("race on device memory: 4 bytes are read"),
+                std::string::npos)
+          << error;
+    }
+  }
+}
+
 TEST(Emulator, PoisonsSharedMemory) {
   std::string error;
   std::vector<int32_t> result =

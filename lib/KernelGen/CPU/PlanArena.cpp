@@ -40,7 +40,8 @@ public:
   std::optional<int64_t> largest(Value value) {
     ConstantIntRanges range = rangeOf(value);
     APInt most = range.smax();
-    if (most.isMaxSignedValue() || most.isNegative())
+    // No more than any memory holds: a part of what is not known is neither.
+    if (most.isNegative() || most.ugt(int64_t(1) << 48))
       return std::nullopt;
     return most.getSExtValue();
   }

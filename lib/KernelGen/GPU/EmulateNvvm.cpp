@@ -49,7 +49,10 @@ private:
                         Traits &traits);
   LogicalResult rewrite(Operation *op, Traits &traits);
   LogicalResult rewriteAccess(Operation *op, OpOperand &address, Type type,
-                              bool writes);
+                              int64_t access);
+  /// Flags in device memory by which blocks tell one another.
+  LogicalResult rewriteFlag(Operation *op, OpOperand &flag, Type type,
+                            LLVM::AtomicOrdering ordering, Traits &traits);
   LogicalResult rewriteCall(LLVM::CallOp call);
   /// mbarriers, bulk copies and products of warpgroups; nothing for other ops.
   std::optional<LogicalResult> rewriteAsync(Operation *op, Traits &traits);
@@ -198,7 +201,7 @@ static bool isLocal(Value address) {
 }
 
 LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
-                                       Type type, bool writes) {
+                                       Type type, int64_t access) {
   OpBuilder b(op);
   Location loc = op->getLoc();
   unsigned space =
@@ -208,7 +211,8 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
     if (check)
       callHost(b, loc, "shardrt_emulated_shared", {},
                {thread, address.get(), constant(b, loc, i64, bytes),
-                constant(b, loc, i32, writes), where(b, loc)});
+                constant(b, loc, i32, access != SHARDRT_EMULATED_READ),
+                where(b, loc)});
     return success();
   }
   if (space > 1)
@@ -219,7 +223,7 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
   if (check) {
     address.set(callHost(b, loc, "shardrt_emulated_global", ptr,
                          {thread, address.get(), constant(b, loc, i64, bytes),
-                          constant(b, loc, i32, writes), where(b, loc)})
+                          constant(b, loc, i32, access), where(b, loc)})
                     .getResult());
     return success();
   }
@@ -228,6 +232,29 @@ LogicalResult Emulation::rewriteAccess(Operation *op, OpOperand &address,
                                    constant(b, loc, i64, SHARDRT_EMULATED_TAG));
   address.set(LLVM::IntToPtrOp::create(b, loc, ptr, host));
   return success();
+}
+
+LogicalResult Emulation::rewriteFlag(Operation *op, OpOperand &flag, Type type,
+                                     LLVM::AtomicOrdering ordering,
+                                     Traits &traits) {
+  bool isLoad = isa<LLVM::LoadOp>(op);
+  unsigned space =
+      cast<LLVM::LLVMPointerType>(flag.get().getType()).getAddressSpace();
+  if (type != i32 || space > 1 ||
+      (ordering != LLVM::AtomicOrdering::monotonic &&
+       (isLoad || ordering != LLVM::AtomicOrdering::release)))
+    return op->emitOpError()
+           << "is not known to the emulator; expected a flag of 32 bits in "
+              "device memory that is read relaxed, or set with release";
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_TELLS;
+  if (isLoad)
+    callHost(b, loc, "shardrt_emulated_poll", {},
+             {thread, flag.get(), constant(b, loc, i32, check), where(b, loc)});
+  else if (ordering == LLVM::AtomicOrdering::release)
+    callHost(b, loc, "shardrt_emulated_tell", {}, {thread, flag.get()});
+  return rewriteAccess(op, flag, type, SHARDRT_EMULATED_ATOMIC);
 }
 
 void Emulation::findSums(LLVM::LLVMFuncOp kernel) {
@@ -350,8 +377,8 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     return call("shardrt_emulated_product", i64,
                 {thread, product.getDescriptorA(), product.getDescriptorB(),
                  begins ? constant(b, loc, i64, 0) : product.getInouts(),
-                 constant(b, loc, i32, config),
-                 constant(b, loc, i32, places++), where(b, loc)});
+                 constant(b, loc, i32, config), constant(b, loc, i32, places++),
+                 where(b, loc)});
   }
   if (isFragmentProduct(op)) {
     StringRef name = cast<LLVM::InlineAsmOp>(op).getAsmString();
@@ -567,14 +594,31 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   }
   if (std::optional<LogicalResult> done = rewriteAsync(op, traits))
     return *done;
-  if (auto load = dyn_cast<LLVM::LoadOp>(op))
-    return rewriteAccess(op, load.getAddrMutable(), load.getType(), false);
-  if (auto store = dyn_cast<LLVM::StoreOp>(op))
-    return rewriteAccess(op, store.getAddrMutable(), store.getValue().getType(),
-                         true);
+  constexpr auto none = LLVM::AtomicOrdering::not_atomic;
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    if (load.getOrdering() != none)
+      return rewriteFlag(op, load.getAddrMutable(), load.getType(),
+                         load.getOrdering(), traits);
+    return rewriteAccess(op, load.getAddrMutable(), load.getType(),
+                         SHARDRT_EMULATED_READ);
+  }
+  if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+    Type type = store.getValue().getType();
+    if (store.getOrdering() != none)
+      return rewriteFlag(op, store.getAddrMutable(), type, store.getOrdering(),
+                         traits);
+    return rewriteAccess(op, store.getAddrMutable(), type,
+                         SHARDRT_EMULATED_WRITE);
+  }
+  if (isa<LLVM::FenceOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_TELLS;
+    callHost(b, loc, "shardrt_emulated_heed", {}, thread);
+    op->erase();
+    return success();
+  }
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
     return rewriteAccess(op, atomic.getPtrMutable(), atomic.getVal().getType(),
-                         true);
+                         SHARDRT_EMULATED_ATOMIC);
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
     auto found = shared.find(address.getGlobalName());
     assert(found != shared.end() && "placed before");

@@ -2,14 +2,18 @@
 //
 // Threads have a few neighbouring elements each, combine them, and learn what
 // comes before theirs: from lanes by shuffles, from warps by shared memory.
-// A block goes along its line tile by tile. Where lines are few, several blocks
-// share each: first they find what their parts come to, then each begins with
-// what is before it. All of it in an order that depends on sizes alone, and
-// never changing places: combining need not commute, nor have a neutral
-// element.
+// Where lines are many, a block goes along its line tile by tile. Where they
+// are few, blocks share each, and read it once: a block keeps a few tiles in
+// registers, tells what they come to, waits for what those before it in its
+// group of parts have told and for what comes before that group, and writes.
+// Nobody waits before he has told, and parts are taken in the order in which
+// blocks begin: none waits for one that has not begun. All of it in an order
+// that depends on sizes alone, whoever comes first, and never changing places:
+// combining need not commute, nor have a neutral element.
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -21,6 +25,12 @@ using namespace shardc::gpukernels::lines;
 static constexpr int64_t kManyBlocks = 128;
 /// Lines up to here are a warp's.
 static constexpr int64_t kShortLine = 256;
+/// Parts of a line that wait for one another, at most, and how many of them a
+/// thread hears; what comes before them all is handed on from group to group.
+static constexpr int64_t kGroupParts = 128, kHears = 4;
+/// Bytes of elements that a thread keeps, and tiles of a block, at most: two
+/// blocks then fit on a multiprocessor.
+static constexpr int64_t kKeptBytes = 80, kMostTiles = 4;
 
 namespace {
 using Values = SmallVector<Value>;
@@ -50,22 +60,57 @@ private:
   Value equals(Value x, int64_t y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, index(y));
   }
-  std::pair<Values, Values> meetWarp(Values own);
-  std::pair<Values, Values> meetBlock(ArrayRef<Value> own, Value tells,
-                                      Value slot, Value which, int64_t count,
-                                      Value firstSlot, int64_t step);
-  std::pair<Values, Values> meet(Values own);
-  void launch(bool finds);
+  /// What comes before a thread's own (not for the first thread), and what all
+  /// come to.
+  struct Meeting {
+    Values before, all;
+  };
+  Meeting meetWarp(Values own);
+  SmallVector<Meeting> meetBlock(ArrayRef<Values> own);
+  SmallVector<Meeting> meet(ArrayRef<Values> own);
+  void beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles);
+  SmallVector<Values> readTile(Value begin);
+  void writeTile(Value begin, Value end, ArrayRef<Values> sums,
+                 const Meeting &met, ArrayRef<Value> now);
+  Value last() { return sub(length, index(1)); }
+  SmallVector<Value> place(Value at) {
+    return subscripts(line, op.getBackward() ? sub(last(), at) : at);
+  }
+  void walk();
+
+  // Where blocks share lines.
+  int64_t groupParts() const {
+    return std::min(kGroupParts, kHears * members);
+  }
+  int64_t tilesOfPart();
+  void share();
+  Value takePart(gpu::LaunchOp launch);
+  /// Waits until all of these have been told.
+  void await(ArrayRef<Value> places);
+  /// Tells of a part or a group.
+  void tell(ArrayRef<Value> values, Value place);
+  Values heard(Value place) {
+    return llvm::map_to_vector(
+        told, [&](Value buffer) { return load(buffer, place); });
+  }
+  Values beforeGroup(Value group);
+  Values beforePart(Value part, Value inGroup, ArrayRef<Value> beforeGroup);
+  Value isFirst() { return equals(member, 0); }
 
   /// Threads of a line, lines of a block, elements of a thread at a time.
   int64_t members = kBlock, lanes = 1, items = 4;
+  int64_t tile = 0; ///< elements of a line
   /// Whether threads of a line are neighbours, or lines are.
   bool along = true;
-  int64_t parts = 1; ///< blocks of a line, at most
-  Value linesBlocks, partLength, partCount;
-  Values totals; ///< by part and line
-  Value member, lane, line, warp;
+  Value linesBlocks;
+  Value member, lane, line, isLine, warp; ///< of a thread
   Values areas;
+  /// What parts of lines come to, and behind that, for each group of parts,
+  /// what comes before the next; a flag each, behind the counter of parts that
+  /// were taken.
+  Values told;
+  Value flags;
+  Value parts; ///< of a line
 };
 } // namespace
 
@@ -81,20 +126,12 @@ LineScanner::LineScanner(spmd::LinesOp op) : LineEmitter(op) {
     members = kWarp;
     lanes = kBlock / kWarp;
   }
-  int64_t tile = members * items;
-  if (ShapedType::isDynamic(knownLines))
-    parts = kManyBlocks;
-  else
-    parts =
-        std::max<int64_t>(kManyBlocks / llvm::divideCeil(knownLines, lanes), 1);
-  // A part has two tiles at least.
-  if (ShapedType::isStatic(knownLength))
-    parts = std::clamp<int64_t>(knownLength / (2 * tile), 1, parts);
+  tile = members * items;
+  linesBlocks = ceilDiv(lines, lanes);
 }
 
-/// What comes before a lane's `own` in its warp (not for the first lane), and
-/// what all come to.
-std::pair<Values, Values> LineScanner::meetWarp(Values own) {
+/// The same in a lane's warp.
+LineScanner::Meeting LineScanner::meetWarp(Values own) {
   Value inWarp = rem(member, kWarp);
   for (int64_t distance = 1; distance < kWarp; distance *= 2) {
     Values below = shuffled(own, distance, gpu::ShuffleMode::UP);
@@ -104,67 +141,73 @@ std::pair<Values, Values> LineScanner::meetWarp(Values own) {
           shuffled(own, kWarp - 1, gpu::ShuffleMode::IDX)};
 }
 
-/// The same of those, `count` of them, who put what is theirs into shared
-/// memory, from `firstSlot` on in steps of `step`: into `slot`, if one `tells`.
-/// `which` is one's number.
-std::pair<Values, Values> LineScanner::meetBlock(ArrayRef<Value> own,
-                                                 Value tells, Value slot,
-                                                 Value which, int64_t count,
-                                                 Value firstSlot,
-                                                 int64_t step) {
-  auto tell = [&] {
-    for (auto [value, area] : llvm::zip_equal(own, areas))
-      store(value, area, slot);
+/// The same, for each of several tiles, of a line's warps, or, where lines are
+/// neighbours, of its threads: by shared memory.
+SmallVector<LineScanner::Meeting> LineScanner::meetBlock(ArrayRef<Values> own) {
+  int64_t count = along ? members / kWarp : members;
+  int64_t step = along ? 1 : lanes, slots = count * step;
+  Value first = along ? index(0) : lane, which = along ? warp : member;
+  Value slot = add(first, mul(which, step));
+  auto tellAll = [&] {
+    for (auto [number, values] : llvm::enumerate(own))
+      for (auto [value, area] : llvm::zip_equal(values, areas))
+        store(value, area, add(slot, index(number * slots)));
   };
-  if (tells)
-    when(tells, tell);
+  if (along)
+    when(equals(rem(member, kWarp), 0), tellAll);
   else
-    tell();
+    tellAll();
   barrier();
-  auto read = [&](int64_t number) {
-    Value at = add(firstSlot, index(step * number));
-    return llvm::map_to_vector(areas,
-                               [&](Value area) { return load(area, at); });
-  };
-  Values before = read(0), all = before;
-  for (int64_t number = 1; number < count; ++number) {
-    before = choose(equals(which, number), all, before);
-    all = combine(all, read(number));
+  SmallVector<Meeting> met;
+  for (int64_t number = 0; number < static_cast<int64_t>(own.size());
+       ++number) {
+    auto read = [&](int64_t other) {
+      Value at = add(first, index(number * slots + step * other));
+      return llvm::map_to_vector(areas,
+                                 [&](Value area) { return load(area, at); });
+    };
+    Values before = read(0), all = before;
+    for (int64_t other = 1; other < count; ++other) {
+      before = choose(equals(which, other), all, before);
+      all = combine(all, read(other));
+    }
+    met.push_back({before, all});
   }
-  // The next tile's come into the same place.
+  // What comes next goes into the same place.
   barrier();
-  return {before, all};
+  return met;
 }
 
-/// What comes before a thread's `own` in its tile (not for the first one), and
-/// what the tile comes to.
-std::pair<Values, Values> LineScanner::meet(Values own) {
+/// The same of all threads of a line.
+SmallVector<LineScanner::Meeting> LineScanner::meet(ArrayRef<Values> own) {
   if (!along)
-    return meetBlock(own, /*tells=*/Value(), add(mul(member, lanes), lane),
-                     member, members, lane, lanes);
-  auto [inWarp, warpTotal] = meetWarp(own);
+    return meetBlock(own);
+  SmallVector<Meeting> met;
+  SmallVector<Values> totals;
+  for (const Values &values : own) {
+    met.push_back(meetWarp(values));
+    totals.push_back(met.back().all);
+  }
   if (members == kWarp)
-    return {inWarp, warpTotal};
+    return met;
   Value isFirst = equals(rem(member, kWarp), 0);
-  auto [warpsBefore, total] =
-      meetBlock(warpTotal, isFirst, warp, warp, members / kWarp, index(0), 1);
-  Values before = choose(equals(warp, 0), inWarp, combine(warpsBefore, inWarp));
-  return {choose(isFirst, warpsBefore, before), total};
+  for (auto [inWarp, ofWarps] : llvm::zip_equal(met, meetBlock(totals))) {
+    Values before = choose(equals(warp, 0), inWarp.before,
+                           combine(ofWarps.before, inWarp.before));
+    inWarp = {choose(isFirst, ofWarps.before, before), ofWarps.all};
+  }
+  return met;
 }
 
-/// A kernel that writes the results; or, if it `finds`, what parts come to.
-void LineScanner::launch(bool finds) {
-  OpBuilder::InsertionGuard guard(b);
-  gpu::LaunchOp launch =
-      beginLaunch(b, loc, mul(linesBlocks, partCount), kBlock);
+/// Finds who the thread is; `block` has lines of its own. It meets for so many
+/// tiles at once.
+void LineScanner::beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles) {
   bool meetsBlock = !along || members > kWarp;
-  areas.clear();
   for (Value start : op.getStarts())
     if (meetsBlock)
-      areas.push_back(
-          share(launch, along ? members / kWarp : kBlock, start.getType()));
-  Value thread = launch.getThreadIds().x, block = launch.getBlockIds().x;
-  Value part = div(block, linesBlocks);
+      areas.push_back(LineEmitter::share(
+          launch, tiles * (along ? members / kWarp : kBlock), start.getType()));
+  Value thread = launch.getThreadIds().x;
   if (along) {
     member = rem(thread, members);
     lane = div(thread, members);
@@ -173,97 +216,250 @@ void LineScanner::launch(bool finds) {
     lane = rem(thread, lanes);
     member = div(thread, lanes);
   }
-  Value own = add(mul(rem(block, linesBlocks), lanes), lane);
-  Value isLine = less(own, lines);
+  Value own = add(mul(block, lanes), lane);
+  isLine = less(own, lines);
   // Threads without a line go along, as they meet the others.
   line = LineEmitter::choose(isLine, own, index(0));
-  Value begin = mul(part, partLength);
-  Value end = least(add(begin, partLength), length);
+}
 
-  Values carried(op.getStarts());
-  if (!finds && parts > 1) {
-    auto prefix = scf::ForOp::create(b, loc, index(0), part, index(1), carried);
-    OpBuilder::InsertionGuard inside(b);
-    b.setInsertionPointToEnd(prefix.getBody());
-    Value at = add(mul(prefix.getInductionVar(), lines), line);
-    Values total = llvm::map_to_vector(
-        totals, [&](Value buffer) { return load(buffer, at); });
-    scf::YieldOp::create(
-        b, loc,
-        combine(llvm::to_vector_of<Value>(prefix.getRegionIterArgs()), total));
-    carried = llvm::to_vector_of<Value>(prefix.getResults());
+/// A thread's elements of the tile at `begin`, each combined with those before
+/// it.
+SmallVector<Values> LineScanner::readTile(Value begin) {
+  Value first = add(begin, mul(member, items));
+  SmallVector<Values> sums;
+  for (int64_t item = 0; item < items; ++item) {
+    // Past the end are copies: nobody comes after them.
+    Value at = least(add(first, index(item)), last());
+    Values element = llvm::map_to_vector(
+        op.getInputs(), [&](Value input) { return load(input, place(at)); });
+    sums.push_back(item == 0 ? element : combine(sums.back(), element));
   }
-  int64_t tile = members * items;
-  Value last = sub(length, index(1));
-  auto place = [&](Value at) {
-    return subscripts(line, op.getBackward() ? sub(last, at) : at);
-  };
-  auto loop = scf::ForOp::create(b, loc, begin, end, index(tile), carried);
-  {
-    OpBuilder::InsertionGuard inside(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    Value first = add(loop.getInductionVar(), mul(member, items));
-    SmallVector<Values> sums;
-    for (int64_t item = 0; item < items; ++item) {
-      // Past the end are copies: nobody comes after them.
-      Value at = least(add(first, index(item)), last);
-      Values element = llvm::map_to_vector(
-          op.getInputs(), [&](Value input) { return load(input, place(at)); });
-      sums.push_back(item == 0 ? element : combine(sums.back(), element));
-    }
-    auto [before, total] = meet(sums.back());
-    Values now = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
-    if (finds) {
-      // The first tile of a part has nothing before it.
-      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                            loop.getInductionVar(), begin);
-      scf::YieldOp::create(b, loc, choose(isFirst, total, combine(now, total)));
-    } else {
-      Values prefix = choose(equals(member, 0), now, combine(now, before));
-      for (int64_t item = 0; item < items; ++item) {
-        Values results = combine(prefix, sums[item]);
-        Value at = add(first, index(item));
-        when(both(isLine, less(at, end)), [&] {
-          for (auto [value, out] : llvm::zip_equal(results, op.getInits()))
-            store(value, out, place(at));
-        });
-      }
-      scf::YieldOp::create(b, loc, combine(now, total));
-    }
+  return sums;
+}
+
+/// Writes the results of a tile that has `now` before it.
+void LineScanner::writeTile(Value begin, Value end, ArrayRef<Values> sums,
+                            const Meeting &met, ArrayRef<Value> now) {
+  Value first = add(begin, mul(member, items));
+  Values prefix = choose(isFirst(), now, combine(now, met.before));
+  for (int64_t item = 0; item < items; ++item) {
+    Values results = combine(prefix, sums[item]);
+    Value at = add(first, index(item));
+    when(both(isLine, less(at, end)), [&] {
+      for (auto [value, out] : llvm::zip_equal(results, op.getInits()))
+        store(value, out, place(at));
+    });
   }
-  if (!finds)
-    return;
-  when(both(isLine, equals(member, 0)), [&] {
-    Value at = add(mul(part, lines), own);
-    for (auto [value, buffer] : llvm::zip_equal(loop.getResults(), totals))
-      store(value, buffer, at);
+}
+
+/// A block goes along its lines.
+void LineScanner::walk() {
+  OpBuilder::InsertionGuard guard(b);
+  gpu::LaunchOp launch = beginLaunch(b, loc, linesBlocks, kBlock);
+  beginBlock(launch, launch.getBlockIds().x, /*tiles=*/1);
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), length, index(tile), op.getStarts());
+  b.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Values> sums = readTile(loop.getInductionVar());
+  Meeting met = meet(sums.back()).front();
+  Values now = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+  writeTile(loop.getInductionVar(), length, sums, met, now);
+  scf::YieldOp::create(b, loc, combine(now, met.all));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks that share lines
+//===----------------------------------------------------------------------===//
+
+/// Tiles that a block keeps; 0 where it goes along its lines.
+int64_t LineScanner::tilesOfPart() {
+  bool isKnown = ShapedType::isStatic(knownLength);
+  // A line has two tiles at least for each that shares it.
+  int64_t most = isKnown ? knownLength / (2 * tile) : kManyBlocks;
+  if (ShapedType::isStatic(knownLines))
+    most = std::min<int64_t>(most,
+                             kManyBlocks / llvm::divideCeil(knownLines, lanes));
+  if (most <= 1)
+    return 0;
+  int64_t bytes = 0;
+  for (Type type : op.getStarts().getTypes())
+    bytes += type.isIntOrFloat()
+                 ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                 : kKeptBytes / items;
+  int64_t fit =
+      std::clamp<int64_t>(kKeptBytes / (items * bytes), 1, kMostTiles);
+  if (!isKnown)
+    return fit;
+  return std::clamp<int64_t>(llvm::divideCeil(knownLength, tile * most), 1,
+                             fit);
+}
+
+/// Which part of all lines a block does, and of these its own: whoever begins
+/// takes the next one.
+Value LineScanner::takePart(gpu::LaunchOp launch) {
+  Value ticket = LineEmitter::share(launch, 1, b.getI32Type());
+  Value isOne = equals(launch.getThreadIds().x, 0);
+  when(isOne, [&] {
+    Value one = arith::ConstantIntOp::create(b, loc, 1, 32);
+    Value taken = LLVM::AtomicRMWOp::create(
+        b, loc, LLVM::AtomicBinOp::add, addressOf(b, loc, flags, index(0)), one,
+        LLVM::AtomicOrdering::monotonic, "device");
+    store(taken, ticket, index(0));
   });
+  barrier();
+  return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
+                                      load(ticket, index(0)));
+}
+
+void LineScanner::await(ArrayRef<Value> places) {
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  Value all;
+  for (Value place : places) {
+    Value flag = LLVM::LoadOp::create(
+        b, loc, b.getI32Type(), addressOf(b, loc, flags, add(place, index(1))),
+        /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
+        /*isInvariant=*/false, /*isInvariantGroup=*/false,
+        LLVM::AtomicOrdering::monotonic, "device");
+    all = all ? arith::AndIOp::create(b, loc, all, flag).getResult() : flag;
+  }
+  Value none = arith::ConstantIntOp::create(b, loc, 0, 32);
+  Value waits =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, all, none);
+  scf::ConditionOp::create(b, loc, waits, ValueRange());
+  b.createBlock(&loop.getAfter());
+  scf::YieldOp::create(b, loc);
+  b.setInsertionPointAfter(loop);
+  LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acquire, "device");
+}
+
+void LineScanner::tell(ArrayRef<Value> values, Value place) {
+  for (auto [value, buffer] : llvm::zip_equal(values, told))
+    store(value, buffer, place);
+  Value yes = arith::ConstantIntOp::create(b, loc, 1, 32);
+  LLVM::StoreOp::create(
+      b, loc, yes, addressOf(b, loc, flags, add(place, index(1))),
+      /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::release, "device");
+}
+
+/// What comes before the first part of `group`.
+Values LineScanner::beforeGroup(Value group) {
+  auto later = scf::IfOp::create(b, loc, TypeRange(op.getStarts()),
+                                 less(index(0), group), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(later.thenBlock());
+  Value before = sub(add(parts, group), index(1));
+  Value place = add(mul(before, lines), line);
+  when(isFirst(), [&] { await(place); });
+  barrier();
+  scf::YieldOp::create(b, loc, heard(place));
+  b.setInsertionPointToStart(later.elseBlock());
+  scf::YieldOp::create(b, loc, op.getStarts());
+  return llvm::to_vector_of<Value>(later.getResults());
+}
+
+/// What comes before `part`, which is number `inGroup` of its group.
+Values LineScanner::beforePart(Value part, Value inGroup,
+                               ArrayRef<Value> beforeGroup) {
+  auto later = scf::IfOp::create(b, loc, TypeRange(op.getStarts()),
+                                 less(index(0), inGroup), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(later.elseBlock());
+  scf::YieldOp::create(b, loc, beforeGroup);
+  b.setInsertionPointToStart(later.thenBlock());
+  // Each thread hears of some neighbours; of those from this part on it takes
+  // the last before instead, and what comes of that nobody takes.
+  int64_t each = std::max<int64_t>(groupParts() / members, 1);
+  Value group = sub(part, inGroup), most = sub(inGroup, index(1));
+  SmallVector<Value> numbers, places;
+  for (int64_t i = 0; i < each; ++i) {
+    numbers.push_back(add(mul(member, each), index(i)));
+    Value other = add(group, least(numbers.back(), most));
+    places.push_back(add(mul(other, lines), line));
+  }
+  await(places);
+  Values own = heard(places.front());
+  for (int64_t i = 1; i < each; ++i)
+    own =
+        choose(less(numbers[i], inGroup), combine(own, heard(places[i])), own);
+  Meeting met = meet(own).front();
+  // Whoever has the last of them tells the others.
+  Values all = choose(isFirst(), own, combine(met.before, own));
+  Value hasLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        member, div(most, each));
+  when(hasLast, [&] {
+    for (auto [value, area] : llvm::zip_equal(all, areas))
+      store(value, area, lane);
+  });
+  barrier();
+  all =
+      llvm::map_to_vector(areas, [&](Value area) { return load(area, lane); });
+  scf::YieldOp::create(b, loc, combine(beforeGroup, all));
+  return llvm::to_vector_of<Value>(later.getResults());
+}
+
+void LineScanner::share() {
+  int64_t tiles = tilesOfPart(), partLength = tiles * tile;
+  parts = ceilDiv(length, partLength);
+  Value groups = ceilDiv(parts, groupParts());
+  Value places = mul(add(parts, groups), lines), one = index(1);
+  int64_t known = ShapedType::kDynamic;
+  bool isOneGroup = false;
+  if (ShapedType::isStatic(knownLength)) {
+    int64_t number = llvm::divideCeil(knownLength, partLength);
+    isOneGroup = number <= groupParts();
+    if (ShapedType::isStatic(knownLines))
+      known = (number + llvm::divideCeil(number, groupParts())) * knownLines;
+  }
+  for (Value start : op.getStarts())
+    told.push_back(scratch(known, most(places, one), start.getType()));
+  flags = scratch(ShapedType::isStatic(known) ? known + 1 : known,
+                  add(places, one), b.getI32Type());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Value at = beginLaunchOf(b, loc, add(places, one), kBlock);
+    store(arith::ConstantIntOp::create(b, loc, 0, 32), flags, at);
+  }
+  OpBuilder::InsertionGuard guard(b);
+  gpu::LaunchOp launch = beginLaunch(b, loc, mul(linesBlocks, parts), kBlock);
+  Value number = takePart(launch);
+  Value part = div(number, linesBlocks);
+  beginBlock(launch, rem(number, linesBlocks), tiles);
+  Value begin = mul(part, partLength);
+  Value end = least(add(begin, index(partLength)), length);
+  // All is read before anybody is met.
+  SmallVector<SmallVector<Values>> sums;
+  SmallVector<Values> own;
+  for (int64_t i = 0; i < tiles; ++i) {
+    sums.push_back(readTile(add(begin, index(i * tile))));
+    own.push_back(sums.back().back());
+  }
+  SmallVector<Meeting> met = meet(own);
+  Values all = met.front().all;
+  for (const Meeting &next : ArrayRef(met).drop_front())
+    all = combine(all, next.all);
+  Value speaks = both(isLine, isFirst());
+  when(speaks, [&] { tell(all, add(mul(part, lines), line)); });
+  Value group = div(part, groupParts()), inGroup = rem(part, groupParts());
+  Values now = beforePart(
+      part, inGroup, isOneGroup ? Values(op.getStarts()) : beforeGroup(group));
+  if (!isOneGroup)
+    when(both(speaks, equals(inGroup, groupParts() - 1)), [&] {
+      tell(combine(now, all), add(mul(add(parts, group), lines), line));
+    });
+  for (int64_t i = 0; i < tiles; ++i) {
+    writeTile(add(begin, index(i * tile)), end, sums[i], met[i], now);
+    now = combine(now, met[i].all);
+  }
 }
 
 void LineScanner::emit() {
-  int64_t tile = members * items;
-  linesBlocks = ceilDiv(lines, lanes);
-  Value tiles = ceilDiv(length, tile), one = index(1);
-  bool isKnown =
-      ShapedType::isStatic(knownLength) && ShapedType::isStatic(knownLines);
-  partCount = index(parts);
-  if (parts > 1 && !isKnown) {
-    Value room = div(index(kManyBlocks), most(linesBlocks, one));
-    partCount = most(least(div(tiles, 2), room), one);
-  }
-  partLength = mul(
-      most(arith::CeilDivUIOp::create(b, loc, tiles, partCount), one), tile);
-  if (parts > 1) {
-    int64_t known = ShapedType::isStatic(knownLines) ? parts * knownLines
-                                                     : ShapedType::kDynamic;
-    Value count;
-    if (ShapedType::isDynamic(known))
-      count = most(lines, index(kManyBlocks * lanes));
-    for (Value start : op.getStarts())
-      totals.push_back(scratch(known, count, start.getType()));
-    launch(/*finds=*/true);
-  }
-  launch(/*finds=*/false);
+  if (tilesOfPart() > 0)
+    share();
+  else
+    walk();
 }
 
 void lines::launchScan(spmd::LinesOp op) { LineScanner(op).emit(); }

@@ -82,6 +82,14 @@ template <typename Op> static bool drop(Operation *op, bool really) {
   return change<Op>(op, really, [](Op one, OpBuilder &) { one->erase(); });
 }
 
+/// Lets `change` be done to loads or stores of flags, which are atomic.
+template <typename Op, typename Change>
+static bool changeFlag(Operation *op, bool really, Change doIt) {
+  return change<Op>(op, really, doIt, [](Op access) {
+    return access.getOrdering() != LLVM::AtomicOrdering::not_atomic;
+  });
+}
+
 using NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp;
 static const Fault kFaults[] = {
     {"barrier",
@@ -166,6 +174,36 @@ static const Fault kFaults[] = {
          multiply->setOperand(2, one);
        });
      }},
+    // Blocks that wait for one another.
+    {"ticket",
+     [](Operation *op, bool really) {
+       return change<LLVM::AtomicRMWOp>(
+           op, really, [](auto ticket, OpBuilder &b) {
+             Value block =
+                 NVVM::BlockIdXOp::create(b, ticket.getLoc(), ticket.getType());
+             ticket.getResult().replaceAllUsesWith(block);
+           });
+     }},
+    {"flag",
+     [](Operation *op, bool really) {
+       return changeFlag<LLVM::StoreOp>(
+           op, really, [](auto flag, OpBuilder &) { flag->erase(); });
+     }},
+    {"flag-release",
+     [](Operation *op, bool really) {
+       return changeFlag<LLVM::StoreOp>(op, really, [](auto flag, OpBuilder &) {
+         flag.setOrdering(LLVM::AtomicOrdering::monotonic);
+       });
+     }},
+    {"flag-wait",
+     [](Operation *op, bool really) {
+       return changeFlag<LLVM::LoadOp>(op, really, [](auto flag, OpBuilder &b) {
+         flag.getResult().replaceAllUsesWith(
+             constantOf(b, flag.getResult(), 1));
+         flag->erase();
+       });
+     }},
+    {"flag-fence", drop<LLVM::FenceOp>},
     // mbarriers and bulk copies.
     {"mbarrier-wait",
      [](Operation *op, bool really) {

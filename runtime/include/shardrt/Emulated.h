@@ -37,7 +37,8 @@ typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
 enum shardrt_emulated_flags {
   SHARDRT_EMULATED_MEETS = 1,  /**< has barriers or shuffles, or is checked */
   SHARDRT_EMULATED_ORDERED = 2, /**< has mbarriers */
-  SHARDRT_EMULATED_CHECKED = 4  /**< says of every access what it is */
+  SHARDRT_EMULATED_CHECKED = 4, /**< says of every access what it is */
+  SHARDRT_EMULATED_TELLS = 8    /**< blocks tell one another by flags */
 };
 
 /** __syncthreads: returns when all threads of the block are here. `place` is the
@@ -163,8 +164,26 @@ SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(
     shardrt_emulated_thread *thread, int64_t sums, int32_t index, int32_t count,
     float value, const char *where);
 
+/** Comes before an atomic load of the 32-bit flag at `flag` in device memory: others go on
+ * first where it is zero. Whoever waits for one that nobody can set any more is
+ * reported. */
+SHARDRT_EXPORT void shardrt_emulated_poll(shardrt_emulated_thread *thread,
+                                          void *flag, int32_t check,
+                                          const char *where);
+/** Comes before a flag is set, with release; and an acquire fence: what those wrote
+ * before whose flags the thread found set may be read from here on. */
+SHARDRT_EXPORT void shardrt_emulated_tell(shardrt_emulated_thread *thread,
+                                          void *flag);
+SHARDRT_EXPORT void shardrt_emulated_heed(shardrt_emulated_thread *thread);
+
+/** What is done at an address of device memory. */
+enum shardrt_emulated_access {
+  SHARDRT_EMULATED_READ = 0,
+  SHARDRT_EMULATED_WRITE = 1,
+  SHARDRT_EMULATED_ATOMIC = 2
+};
 /** The host's address of `bytes` bytes of device memory at `address`, which
- * must lie in one allocation. */
+ * must lie in one allocation. `writes` is an access. */
 SHARDRT_EXPORT void *shardrt_emulated_global(shardrt_emulated_thread *thread,
                                              void *address, int64_t bytes,
                                              int32_t writes, const char *where);

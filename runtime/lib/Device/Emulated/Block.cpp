@@ -84,20 +84,37 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
     thread.shared = alignedData(sharedMemory);
     thread.owner = lanes[i].get();
   }
-  for (int32_t z = 0; z < launch.grid[2]; ++z)
-    for (int32_t y = 0; y < launch.grid[1]; ++y)
-      for (int32_t x = 0; x < launch.grid[0]; ++x) {
-        for (int32_t i = 0; i < live; ++i) {
-          int32_t *block = lanes[i]->thread.block;
-          block[0] = x, block[1] = y, block[2] = z;
-        }
-        if (!(launch.meets ? runFibers(x) : runPlain(x)))
-          return false;
-      }
+  time = 0;
+  written.clear();
+  told.clear();
+  // In any order: none may count on another.
+  int64_t count = int64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  std::vector<int64_t> order;
+  if (schedule == Schedule::Random) {
+    order.resize(count);
+    for (int64_t i = 0; i < count; ++i) {
+      order[i] = i;
+      std::swap(order[i], order[next() % (i + 1)]);
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t number = schedule == Schedule::Random     ? order[i]
+                     : schedule == Schedule::RunAhead ? count - 1 - i
+                                                      : i;
+    block = static_cast<int32_t>(number);
+    for (int32_t lane = 0; lane < live; ++lane) {
+      int32_t *at = lanes[lane]->thread.block;
+      at[0] = static_cast<int32_t>(number % launch.grid[0]);
+      at[1] = static_cast<int32_t>(number / launch.grid[0] % launch.grid[1]);
+      at[2] = static_cast<int32_t>(number / launch.grid[0] / launch.grid[1]);
+    }
+    if (!(launch.meets ? runFibers() : runPlain()))
+      return false;
+  }
   return true;
 }
 
-bool BlockRunner::runPlain(int32_t) {
+bool BlockRunner::runPlain() {
   for (int32_t i = 0; i < live; ++i)
     now->kernel(&lanes[i]->thread, now->arguments);
   return true;
@@ -123,7 +140,7 @@ void BlockRunner::suspend(Lane &lane) {
   switchContext(lane.fiber.context, scheduler);
 }
 
-bool BlockRunner::runFibers(int32_t) {
+bool BlockRunner::runFibers() {
   // What was never written is no number.
   std::memset(sharedMemory.data(), 0xff, sharedMemory.size());
   std::fill(cells.begin(), cells.end(), Cell{});
@@ -133,6 +150,7 @@ bool BlockRunner::runFibers(int32_t) {
   transfers.clear();
   warpgroups.clear();
   productReads.clear();
+  heard.clear();
   if (now->ordered) {
     warpgroups.resize((live + groupSize - 1) / groupSize);
     productReads.assign(warpgroups.size(),
@@ -147,6 +165,9 @@ bool BlockRunner::runFibers(int32_t) {
     lanes[i]->productGroups = 0;
     lanes[i]->fenced = false;
     lanes[i]->asyncFence = 0;
+    lanes[i]->polls = 0;
+    lanes[i]->awaited = 0;
+    lanes[i]->noticed.clear();
     if (now->ordered) {
       lanes[i]->clock.assign(slotOfGroup(0) + warpgroups.size(), 0);
       lanes[i]->clock[i] = 1;
@@ -166,8 +187,12 @@ bool BlockRunner::runFibers(int32_t) {
       if (failed || lanes[i]->state != Lane::State::Ready)
         return false;
       resume(*lanes[i]);
-      moved = true;
-      return true;
+      // Whoever finds a flag zero again and again does not.
+      if (lanes[i]->state != Lane::State::Ready)
+        lanes[i]->polls = 0;
+      bool did = lanes[i]->polls <= 2;
+      moved |= did;
+      return did;
     };
     switch (schedule) {
     case Schedule::RoundRobin:
@@ -475,9 +500,10 @@ std::string BlockRunner::describeStuck() const {
     if (lane.state == Lane::State::Done)
       continue;
     text += (shown++ ? "; " : " ") + describe(lane) +
-            (lane.state == Lane::State::AtBarrier ? " at a barrier"
-             : lane.state == Lane::State::AtTransfer
-                 ? " at an mbarrier"
+            (lane.state == Lane::State::AtBarrier    ? " at a barrier"
+             : lane.state == Lane::State::AtTransfer ? " at an mbarrier"
+             : lane.state == Lane::State::Ready
+                 ? " for a flag in device memory that nobody sets"
                  : " in a meeting of its warp") +
             lineOf(lane.where);
     if (lane.state == Lane::State::AtTransfer)
@@ -734,7 +760,12 @@ void *shardrt_emulated_global(shardrt_emulated_thread *thread, void *address,
                               int64_t bytes, int32_t writes,
                               const char *where) {
   Lane &lane = laneOf(thread);
-  return lane.runner->global(lane, address, bytes, writes != 0, where);
+  void *host = lane.runner->global(lane, address, bytes,
+                                   writes != SHARDRT_EMULATED_READ, where);
+  if (writes != SHARDRT_EMULATED_ATOMIC)
+    lane.runner->note(lane, host, bytes, writes != SHARDRT_EMULATED_READ,
+                      where);
+  return host;
 }
 
 void shardrt_emulated_shared(shardrt_emulated_thread *thread, void *address,

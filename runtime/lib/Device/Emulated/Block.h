@@ -2,7 +2,8 @@
 //
 // Threads that meet are fibers of one host thread. A schedule says who runs
 // next where several can: round robin (each runs to its next meeting), run
-// ahead (a warp runs on until it waits for the block), or random.
+// ahead (a warp runs on until it waits for the block), or random. Blocks run
+// one after another: in their order, from the last to the first, or in any.
 //
 // Who has heard of what another did is known by epochs (barriers of the block
 // and of a warp), and in kernels with mbarriers by clocks: a number a lane of
@@ -21,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace shardrt {
@@ -94,6 +96,14 @@ struct Sums {
   bool overwritten = false;
 };
 
+/// A flag that a thread of another block has set: what it wrote before, and
+/// others of its block before their last barrier, may be read by who knows.
+struct Told {
+  int32_t block = 0, lane = 0; ///< the block by its number in the grid
+  uint32_t epoch = 0;          ///< of that block
+  uint64_t time = 0;
+};
+
 /// One CUDA thread.
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, AtTransfer, Done };
@@ -118,6 +128,11 @@ struct Lane {
   std::vector<Copy> copies; ///< not waited for yet, in their order
   int64_t groups = 0;       ///< of copies, closed
 
+  // Of kernels whose blocks tell one another by flags (Flags.cpp).
+  uintptr_t awaited = 0;     ///< the flag that it last found zero
+  int32_t polls = 0;         ///< that found it so, one after another
+  std::vector<Told> noticed; ///< behind flags found set, not yet heeded
+
   // Of kernels with mbarriers and products of warpgroups.
   Clock clock;
   uint32_t asyncFence = 0; ///< its own time at its last fence.proxy.async
@@ -141,6 +156,7 @@ public:
     int64_t sharedBytes = 0;
     bool meets = false;
     bool ordered = false; ///< has mbarriers
+    bool tells = false;   ///< its blocks wait for one another's flags
     bool checked = false; ///< tells of all that it writes
     int64_t argumentBytes = 0;
   };
@@ -158,6 +174,14 @@ public:
                const char *where);
   void shared(Lane &lane, char *address, int64_t bytes, bool writes,
               const char *where);
+  // Flags in device memory (Flags.cpp).
+  void poll(Lane &lane, void *flag, bool check, const char *where);
+  void tell(Lane &lane, void *flag);
+  void heed(Lane &lane);
+  /// Notes what is not atomic: whoever touches what another block writes must
+  /// have been told.
+  void note(Lane &lane, const void *address, int64_t bytes, bool writes,
+            const char *where);
   void copy(Lane &lane, const Copy &copy, void *from, const char *where);
   /// Lets the copies of all but the last `groups` groups arrive.
   void waitForCopies(Lane &lane, int32_t groups);
@@ -226,8 +250,8 @@ private:
   /// Byte `offset` of shared memory is read, which nobody has written so far.
   void readUnwritten(int64_t offset, const std::string &reader,
                      const char *where);
-  bool runPlain(int32_t block);
-  bool runFibers(int32_t block);
+  bool runPlain();
+  bool runFibers();
   void resume(Lane &lane);
   void suspend(Lane &lane);
   bool tryWarp(Lane &lane);
@@ -263,6 +287,23 @@ private:
   std::vector<Warpgroup> warpgroups;
   /// When a product last read 16 bytes, by the clock of each warpgroup.
   std::vector<std::vector<uint32_t>> productReads;
+  // Of kernels whose blocks tell one another.
+  struct Written {
+    int32_t block = 0, lane = 0;
+    uint32_t epoch = 0;
+    uint64_t time = 0;
+    const char *where = nullptr;
+  };
+  struct Heard {
+    Told told;
+    int32_t lane = 0; ///< who heeded it, and when
+    uint32_t epoch = 0;
+  };
+  int32_t block = 0; ///< its number in the grid
+  uint64_t time = 0; ///< of what was written and told in this launch
+  std::unordered_map<uintptr_t, Written> written;        ///< by first byte
+  std::unordered_map<uintptr_t, Told> told;              ///< by flag
+  std::unordered_map<int32_t, std::vector<Heard>> heard; ///< by teller's block
   Context scheduler;                      ///< where lanes return to
   uintptr_t knownBegin = 0, knownEnd = 0; ///< the allocation met last
   /// The first read of what nobody had written. It is an error of its own

@@ -112,6 +112,7 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   launch.meets = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_MEETS;
   launch.ordered = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_ORDERED;
   launch.checked = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_CHECKED;
+  launch.tells = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_TELLS;
   launch.argumentBytes = count * 8;
   for (int i = 0; i < 3; ++i) {
     // What a GPU takes.

@@ -1,0 +1,96 @@
+//===- Flags.cpp - Blocks that tell one another in device memory ----------===//
+//
+// A block waits for a flag that another sets. Blocks run one after another
+// here, so that a flag is set by a block that has ended, by this one, or never:
+// then whoever waits for it is reported. What others wrote may be read by who
+// found their flag set and then let a fence stand; all else that is written by
+// one block of a kernel and touched by another is a race. Places are known by
+// their first byte: accesses that overlap in other ways are not compared.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Emulated/Block.h"
+#include <algorithm>
+
+using namespace shardrt;
+
+static uintptr_t hostOf(void *device) {
+  auto tagged = static_cast<int64_t>(reinterpret_cast<uintptr_t>(device));
+  return static_cast<uintptr_t>(tagged ^ SHARDRT_EMULATED_TAG);
+}
+
+void BlockRunner::poll(Lane &lane, void *flag, bool check, const char *where) {
+  if (check)
+    global(lane, flag, sizeof(int32_t), /*writes=*/false, where);
+  uintptr_t host = hostOf(flag);
+  auto *value = reinterpret_cast<const int32_t *>(host);
+  if (*value == 0) {
+    ++lane.polls;
+    lane.awaited = host;
+    lane.where = where;
+    suspend(lane);
+  }
+  if (*value == 0)
+    return;
+  if (lane.awaited == host)
+    lane.polls = 0;
+  if (auto found = told.find(host); found != told.end())
+    lane.noticed.push_back(found->second);
+}
+
+void BlockRunner::tell(Lane &lane, void *flag) {
+  lane.polls = 0;
+  told[hostOf(flag)] = {block, lane.number, epoch, ++time};
+}
+
+void BlockRunner::heed(Lane &lane) {
+  for (const Told &one : lane.noticed)
+    heard[one.block].push_back({one, lane.number, epoch});
+  lane.noticed.clear();
+}
+
+void BlockRunner::note(Lane &lane, const void *address, int64_t bytes,
+                       bool writes, const char *where) {
+  if (!now->tells)
+    return;
+  auto host = reinterpret_cast<uintptr_t>(address);
+  auto found = written.find(host);
+  if (found != written.end() && found->second.block != block) {
+    const Written &other = found->second;
+    const std::vector<Heard> &all = heard[other.block];
+    bool knows = std::any_of(all.begin(), all.end(), [&](const Heard &one) {
+      bool covers = one.told.epoch > other.epoch ||
+                    (one.told.lane == other.lane && one.told.time > other.time);
+      return covers && (one.lane == lane.number || one.epoch < epoch);
+    });
+    if (!knows)
+      fail(lane, "race on device memory: " + std::to_string(bytes) +
+                     " bytes are " + (writes ? "written" : "read") + " by " +
+                     describe(lane) + lineOf(where) +
+                     " and written by thread " + std::to_string(other.lane) +
+                     " of block " + std::to_string(other.block) +
+                     lineOf(other.where) + ", of whose flag it has not heard");
+  }
+  if (writes)
+    written[host] = {block, lane.number, epoch, ++time, where};
+}
+
+extern "C" {
+
+void shardrt_emulated_poll(shardrt_emulated_thread *thread, void *flag,
+                           int32_t check, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->poll(lane, flag, check != 0, where);
+}
+
+void shardrt_emulated_tell(shardrt_emulated_thread *thread, void *flag) {
+  Lane &lane = laneOf(thread);
+  lane.runner->tell(lane, flag);
+}
+
+void shardrt_emulated_heed(shardrt_emulated_thread *thread) {
+  Lane &lane = laneOf(thread);
+  lane.runner->heed(lane);
+}
+
+} // extern "C"
