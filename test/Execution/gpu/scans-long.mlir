@@ -4,12 +4,15 @@
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --expect=@%t.npz --rtol=1e-5 --atol=1e-5 --outputs=@%t.gpu.npz
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --kernel-schedule=run-ahead --expect=@%t.gpu.npz --rtol=0 --atol=0
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.gpu.npz --rtol=0 --atol=0
+// As long a line as a rank knows when the program runs, and none.
+// RUN: shard-run %s --mesh=x=3 --sizes=0:0=138000,0,2000 --sizes=1:0=0,1000,7000 --seed=3 --device=emulated-cuda --kernel-schedule=random=7 --check-kernels --expect=@%t.npz --rtol=1e-5 --atol=1e-5
 // RUN: shard-translate %s --target=cuda --arch=sm_80 --emit=ptx -o - | FileCheck %s
 // CHECK: atom.global.add.u32
 // CHECK: st.release.gpu.global
 // CHECK: ld.relaxed.gpu.global
 // CHECK: fence.acq_rel.gpu
-func.func @main(%x: tensor<140000xf64>, %y: tensor<8000x3xf32>) -> (tensor<140000xf64>, tensor<140000xf64>, tensor<8000x3xf32>) {
+sdy.mesh @mesh = <["x"=1]>
+func.func @main(%x: tensor<140000xf64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %y: tensor<8000x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<140000xf64>, tensor<140000xf64>, tensor<8000x3xf32>) {
   %unit = stablehlo.constant dense<1.0> : tensor<f64>
   %zero = stablehlo.constant dense<0.0> : tensor<f64>
   %fzero = stablehlo.constant dense<0.0> : tensor<f32>

@@ -108,8 +108,8 @@ func.func @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
 // CHECK-COUNT-6:   gpu.shuffle up
 //       CHECK:     gpu.shuffle idx
 //   CHECK-NOT:   gpu.launch
-func.func @scan_by_warps(%x: memref<10x60xf32>, %y: memref<10x60xf32>, %zero: f32) {
-  spmd.lines scan dim 1 ins(%x : memref<10x60xf32>) starts(%zero : f32) outs(%y : memref<10x60xf32>) body {
+func.func @scan_by_warps(%x: memref<10x200xf32>, %y: memref<10x200xf32>, %zero: f32) {
+  spmd.lines scan dim 1 ins(%x : memref<10x200xf32>) starts(%zero : f32) outs(%y : memref<10x200xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %sum = arith.addf %a, %b : f32
     spmd.yield %sum : f32
@@ -119,13 +119,24 @@ func.func @scan_by_warps(%x: memref<10x60xf32>, %y: memref<10x60xf32>, %zero: f3
 
 // -----
 
-// Few long lines: 48 blocks share each, and say first what their parts come to.
+// Few long lines: blocks share each, 3072 elements a block, which are read once.
+// Flags of 33 parts and of the group that these are, and the counter, are zero at first.
 // CHECK-LABEL: func.func @scan_by_blocks(
-//   CHECK-DAG:   %[[BLOCKS:.*]] = arith.constant 48 : index
-//       CHECK:   %[[PARTS:.*]] = memref.alloc() : memref<48xf32>
+//  CHECK-SAME:   %[[X:[^:]*]]: memref<100000xf32>
+//   CHECK-DAG:   %[[BLOCKS:.*]] = arith.constant 33 : index
+//       CHECK:   %[[PARTS:.*]] = memref.alloc() : memref<34xf32>
+//       CHECK:   %[[FLAGS:.*]] = memref.alloc() : memref<35xi32>
+//       CHECK:   gpu.launch
+//       CHECK:     memref.store %{{.*}}, %[[FLAGS]]
 //       CHECK:   gpu.launch blocks({{.*}}) in (%{{[a-z0-9]+}} = %[[BLOCKS]],
+//       CHECK:     llvm.atomicrmw add
+//CHECK-COUNT-12:   memref.load %[[X]]
+//   CHECK-NOT:     memref.load %[[X]]
 //       CHECK:     memref.store %{{.*}}, %[[PARTS]]
-//       CHECK:   gpu.launch blocks({{.*}}) in (%{{[a-z0-9]+}} = %[[BLOCKS]],
+//       CHECK:     llvm.store %{{.*}} atomic syncscope("device") release
+//       CHECK:     scf.while
+//       CHECK:       llvm.load %{{.*}} atomic syncscope("device") monotonic
+//       CHECK:     llvm.fence syncscope("device") acquire
 //       CHECK:     memref.load %[[PARTS]]
 //   CHECK-NOT:   gpu.launch
 func.func @scan_by_blocks(%x: memref<100000xf32>, %y: memref<100000xf32>, %zero: f32) {
