@@ -19,14 +19,14 @@ PRODUCT = """func.func @main(%a: tensor<{0}x{1}x{3}>, %b: tensor<{1}x{2}x{3}>) -
   return %0 : tensor<{0}x{2}xf32>
 }}
 """
-# Numbers that need more than tf32's bits.
-PARTS = """func.func @main(%a: tensor<70x200xf32>, %b: tensor<200x72xf32>) -> tensor<70x72xf32> {
+# Numbers that need more than tf32's bits; they are results as well, so that they are in memory.
+PARTS = """func.func @main(%a: tensor<70x200xf32>, %b: tensor<200x72xf32>) -> (tensor<70x72xf32>, tensor<70x200xf32>, tensor<200x72xf32>) {
   %c = stablehlo.constant dense<3.0> : tensor<70x200xf32>
   %d = stablehlo.constant dense<3.0> : tensor<200x72xf32>
   %x = stablehlo.divide %a, %c : tensor<70x200xf32>
   %y = stablehlo.divide %b, %d : tensor<200x72xf32>
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0], precision = [HIGH, HIGH] : (tensor<70x200xf32>, tensor<200x72xf32>) -> tensor<70x72xf32>
-  return %0 : tensor<70x72xf32>
+  return %0, %x, %y : tensor<70x72xf32>, tensor<70x200xf32>, tensor<200x72xf32>
 }
 """
 REDUCTION = """func.func @main(%a: tensor<3x1000xf32>, %b: tensor<1000x40xf32>) -> (tensor<3xf32>, tensor<40xf32>) {
