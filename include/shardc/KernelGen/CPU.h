@@ -41,6 +41,8 @@ struct CpuKernelOptions {
   /// False where kernels are made elsewhere, so that there is nothing to lower but
   /// scalars.
   bool vectors = true;
+  /// Adds passes behind the fusion of tensors.
+  std::function<void(mlir::OpPassManager &)> onFused;
   /// Adds the passes of whoever knows the other ops, when all are on buffers and
   /// before kernels are made of them.
   std::function<void(mlir::OpPassManager &)> onBuffers;

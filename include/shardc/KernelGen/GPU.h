@@ -21,12 +21,18 @@ namespace gpu {
 class GPUDialect;
 class GPUModuleOp;
 } // namespace gpu
+namespace linalg {
+class LinalgDialect;
+} // namespace linalg
 namespace memref {
 class MemRefDialect;
 } // namespace memref
 namespace scf {
 class SCFDialect;
 } // namespace scf
+namespace tensor {
+class TensorDialect;
+} // namespace tensor
 namespace LLVM {
 class LLVMDialect;
 } // namespace LLVM

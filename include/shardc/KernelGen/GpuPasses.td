@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FuseProloguesPass : Pass<"spmd-fuse-prologues", "mlir::func::FuncOp"> {
+  let summary = "Compute operands of products where these read them.";
+  let description = [{
+    Before: `linalg.generic` on tensors, fused. After: elementwise work whose one consumer is a product is part of it, where few
+    blocks of the product meet each of its elements (the other operand has 16 to 128 lines). Contractions so far had operands that are
+    read as they are, or cast. Adds work: an element is computed by each block that meets it, one or two.
+    ```mlir
+    %1 = linalg.generic ... ins(%a, %scale : tensor<512x256xf32>, tensor<256xf32>) {... arith.mulf ...}
+    %2 = linalg.generic ... ins(%1, %b : tensor<512x256xf32>, tensor<256x64xf32>) {... arith.mulf ... arith.addf ...}
+    // becomes
+    %2 = linalg.generic ... ins(%a, %scale, %b) {... arith.mulf ... arith.mulf ... arith.addf ...}
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let summary = "Put work on buffers into gpu.launch.";
   let description = [{

@@ -78,6 +78,8 @@ void buildSharedBufferPipeline(OpPassManager &pm,
   if (options.optimize) {
     pm.addPass(createCSEPass());
     pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+    if (options.onFused)
+      options.onFused(pm);
     pm.addPass(createCSEPass());
   }
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());

@@ -156,7 +156,13 @@ struct ConvertGpuKernelsPass final
 
 void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
                             const GpuKernelOptions &gpu) {
-  buildSharedBufferPipeline(pm, options);
+  CpuKernelOptions shared = options;
+  // A library's product reads its operands as they are.
+  if (gpu.libraries != LibraryUse::Library)
+    shared.onFused = [](OpPassManager &tensors) {
+      tensors.addNestedPass<func::FuncOp>(createFuseProloguesPass());
+    };
+  buildSharedBufferPipeline(pm, shared);
   FormGpuKernelsPassOptions form;
   form.warpgroups = gpu.warpgroups;
   form.tf32 = gpu.tf32;

@@ -11,9 +11,11 @@
 #include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -36,21 +38,58 @@ static constexpr int64_t kLeastPart = 256;
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// What `factor` is read from; false unless it is an element of an input in
-/// memory, perhaps cast to other floats.
+std::optional<SmallVector<OpOperand *>>
+gpukernels::operandsOf(linalg::GenericOp op, Value value) {
+  llvm::SmallSetVector<OpOperand *, 4> found;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    auto argument = dyn_cast<BlockArgument>(next);
+    if (argument && argument.getOwner() == op.getBody()) {
+      if (argument.getArgNumber() >= op.getNumDpsInputs())
+        return std::nullopt;
+      found.insert(op.getDpsInputOperand(argument.getArgNumber()));
+      continue;
+    }
+    Operation *inner = next.getDefiningOp();
+    if (!inner || inner->getBlock() != op.getBody())
+      continue; // the same everywhere
+    if (inner->getNumRegions() || isa<linalg::IndexOp>(inner) ||
+        !isMemoryEffectFree(inner))
+      return std::nullopt;
+    if (seen.insert(inner).second)
+      llvm::append_range(pending, inner->getOperands());
+  }
+  return found.takeVector();
+}
+
+OpOperand *gpukernels::widestOf(linalg::GenericOp op,
+                                ArrayRef<OpOperand *> operands) {
+  for (OpOperand *operand : operands) {
+    if (!isa<ShapedType>(operand->get().getType()))
+      continue;
+    AffineMap own = op.getMatchingIndexingMap(operand);
+    if (llvm::all_of(operands, [&](OpOperand *other) {
+          AffineMap map = op.getMatchingIndexingMap(other);
+          return llvm::all_of(llvm::seq(op.getNumLoops()), [&](unsigned dim) {
+            return own.isFunctionOfDim(dim) || !map.isFunctionOfDim(dim);
+          });
+        }))
+      return operand;
+  }
+  return nullptr;
+}
+
+/// What `factor` is read from; false unless it is computed from elements in
+/// memory, of which one changes with all dims that the others change with.
 static bool matchFactor(linalg::GenericOp op, Value value, Factor &factor) {
   factor.value = value;
-  while (Operation *cast = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(cast))
-      return false;
-    value = cast->getOperand(0);
-  }
-  auto argument = cast<BlockArgument>(value);
-  if (argument.getOwner() != op.getBody() ||
-      argument.getArgNumber() >= op.getNumDpsInputs())
+  auto operands = operandsOf(op, value);
+  if (!operands)
     return false;
-  factor.operand = op.getDpsInputOperand(argument.getArgNumber());
-  return isa<MemRefType>(factor.operand->get().getType());
+  factor.operand = widestOf(op, *operands);
+  return factor.operand && isa<MemRefType>(factor.operand->get().getType());
 }
 
 static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
@@ -145,14 +184,16 @@ static int64_t tensorTerms(arith::MulFOp multiply, bool tf32) {
 
 std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
                                                 bool tf32) {
-  if (!isContraction(op))
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return std::nullopt;
   Operation *sum = combinerOf(op, 0);
+  if (!sum || !isa<arith::AddFOp>(sum))
+    return std::nullopt;
   Value term = sum->getOperand(0) == op.getRegionOutputArgs()[0]
                    ? sum->getOperand(1)
                    : sum->getOperand(0);
   auto multiply = term.getDefiningOp<arith::MulFOp>();
-  if (!isa<arith::AddFOp>(sum) || !multiply)
+  if (!multiply)
     return std::nullopt;
   Product product;
   product.sum = cast<FloatType>(multiply.getType());
@@ -260,18 +301,26 @@ Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
 //===----------------------------------------------------------------------===//
 
 Value ProductKernel::computed(const Factor &factor) {
-  SmallVector<Operation *> casts;
-  for (Value value = factor.value; Operation *cast = value.getDefiningOp();
-       value = cast->getOperand(0))
-    casts.push_back(cast);
-  Value result = memref::LoadOp::create(b, loc, factor.operand->get(),
-                                        emitter.subscripts(*factor.operand));
-  for (Operation *cast : llvm::reverse(casts)) {
-    Operation *copy = b.clone(*cast);
-    copy->setOperand(0, result);
-    result = copy->getResult(0);
+  IRMapping map;
+  SmallVector<OpOperand *> operands = *operandsOf(op, factor.value);
+  for (OpOperand *operand : operands) {
+    Value value = operand->get();
+    if (isa<MemRefType>(value.getType()))
+      value =
+          memref::LoadOp::create(b, loc, value, emitter.subscripts(*operand));
+    map.map(op.getMatchingBlockArgument(operand), value);
   }
-  return result;
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  SmallVector<Value> pending{factor.value};
+  while (!pending.empty())
+    if (Operation *inner = pending.pop_back_val().getDefiningOp();
+        inner && inner->getBlock() == op.getBody() &&
+        needed.insert(inner).second)
+      llvm::append_range(pending, inner->getOperands());
+  for (Operation &inner : *op.getBody())
+    if (needed.contains(&inner))
+      b.clone(inner, map);
+  return map.lookupOrDefault(factor.value);
 }
 
 Value gpukernels::addressOf(OpBuilder &b, Location loc, Value memref,

@@ -17,7 +17,8 @@ namespace shardc::gpukernels {
 /// One operand of a product.
 struct Factor {
   OpOperand *operand = nullptr;
-  /// What is multiplied, in the body: an element of the operand, perhaps cast.
+  /// What is multiplied, in the body: an element of the operand, or what is
+  /// computed from it, and from others that change with none but its dims.
   Value value;
   /// Dims of this operand alone.
   SmallVector<unsigned> lines;
@@ -71,6 +72,14 @@ Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);
 
 /// Whether one of the ways below makes a kernel of it.
 bool hasKernel(const Product &product);
+
+/// The operands whose elements `value`, in the body of `op`, is computed from;
+/// nothing where it depends on indices or results as well.
+std::optional<SmallVector<OpOperand *>> operandsOf(linalg::GenericOp op,
+                                                   Value value);
+/// The first of `operands` that changes with all dims with which any of them
+/// does; null if there is none.
+OpOperand *widestOf(linalg::GenericOp op, ArrayRef<OpOperand *> operands);
 
 /// `op` as a product of 16-bit floats into f32, of f32 or of f64. With `tf32`
 /// those of f32 may be rounded that ask for the default precision.
