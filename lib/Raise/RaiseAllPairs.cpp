@@ -3,6 +3,7 @@
 #include "shardc/Raise/Passes.h"
 #include "Emit.h"
 #include "NearMiss.h"
+#include "OpenRows.h"
 #include "SplitPairs.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "mlir/Pass/PassManager.h"
@@ -355,6 +356,43 @@ static void explainMisses(func::FuncOp func, std::vector<Miss> &misses) {
       emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
 }
 
+/// Raises what is in the blocks of `func`; `misses` say what looks like attention and is none.
+static void raiseBlocks(func::FuncOp func, std::vector<Miss> &misses) {
+  Numbering numbering(func);
+  SmallVector<Block *> blocks;
+  func.walk([&](Block *block) {
+    if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::ReduceOp>))
+      blocks.push_back(block);
+  });
+  for (Block *block : blocks)
+    if (raiseBlock(*block, numbering, misses))
+      eraseDead(*block, misses);
+}
+
+/// Raises attention whose sums hold more than scores, in a copy, which takes the place of `func` if no score that was touched is left there.
+static void raiseOpenRows(func::FuncOp func, std::vector<Miss> &misses) {
+  if (countScores(func) == 0 && !hasColumns(func))
+    return;
+  OwningOpRef<func::FuncOp> copy(func.clone());
+  splitColumns(*copy);
+  for (Block &block : copy->getBody()) {
+    std::vector<Miss> none;
+    eraseDead(block, none);
+  }
+  size_t before = countScores(*copy), hidden = hideRows(*copy);
+  if (hidden == 0)
+    return;
+  std::vector<Miss> others;
+  raiseBlocks(*copy, others);
+  showRows(*copy);
+  shareOutputs(*copy);
+  if (countScores(*copy) + hidden != before)
+    return;
+  func.getBody().takeBody(copy->getBody());
+  misses.clear();
+  raiseBlocks(func, misses);
+}
+
 namespace {
 struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPairsPass> {
   using Base::Base;
@@ -364,16 +402,9 @@ struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPai
         return;
       splitPairs(func);
       addOutputs(func);
-      Numbering numbering(func);
-      SmallVector<Block *> blocks;
-      func.walk([&](Block *block) {
-        if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::ReduceOp>))
-          blocks.push_back(block);
-      });
       std::vector<Miss> misses;
-      for (Block *block : blocks)
-        if (raiseBlock(*block, numbering, misses))
-          eraseDead(*block, misses);
+      raiseBlocks(func, misses);
+      raiseOpenRows(func, misses);
       if (explain)
         explainMisses(func, misses);
     });

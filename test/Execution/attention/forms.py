@@ -262,15 +262,34 @@ def off_by_one(q, k, v):
     return mix(p / (p.sum(-1, keepdims=True) + jnp.exp(-m)), v)
 
 
-@form("sinks: a learned logit a head (gpt-oss)", (HEADS,), why=r"'stablehlo.concatenate' takes scores", gradient="-")
+@form("one more than the sum, its maximum no variable")
+def off_by_one_stopped(q, k, v):
+    scores = scores_of(q, k)
+    m = lax.stop_gradient(jnp.maximum(scores.max(-1, keepdims=True), 0.0))
+    p = jnp.exp(scores - m)
+    return mix(p / (p.sum(-1, keepdims=True) + jnp.exp(-m)), v)
+
+
+@form("sinks: a learned logit a head (gpt-oss)", (HEADS,))
 def sinks_column(q, k, v, sink):
     scores = jnp.where(past(), scores_of(q, k), -jnp.inf)
     column = jnp.broadcast_to(sink[:, None, None], (BATCH, HEADS, TOKENS, 1))
-    p = jax.nn.softmax(jnp.concatenate([scores, column], axis=-1), axis=-1)[..., :-1]  # breaks it
+    p = jax.nn.softmax(jnp.concatenate([scores, column], axis=-1), axis=-1)[..., :-1]
     return mix(p, v)
 
 
-@form("sinks, written as a sum", (HEADS,), gradient=r"not one of attention that is raised")
+@form("sinks before the scores, grouped queries, a causal mask (gpt-oss)", (HEADS,), shapes=[Q, (BATCH, TOKENS, 2, DEPTH), (BATCH, TOKENS, 2, DEPTH)])
+def sinks_first(q, k, v, sink):
+    """The mask is added, the largest is taken off by hand, as gpt-oss has it."""
+    scores = jnp.einsum("bqngd,bknd->bngqk", q.reshape(BATCH, TOKENS, 2, 2, DEPTH), k) / jnp.sqrt(DEPTH)
+    scores = scores + jnp.where(past(), 0.0, -jnp.inf)
+    column = jnp.broadcast_to(sink.reshape(2, 2, 1, 1), (BATCH, 2, 2, TOKENS, 1))
+    both = jnp.concatenate([column, scores], axis=-1)
+    p = jax.nn.softmax(both - lax.stop_gradient(both.max(-1, keepdims=True)), axis=-1)[..., 1:]
+    return jnp.einsum("bngqk,bknd->bqngd", p, v).reshape(BATCH, TOKENS, HEADS, DEPTH)
+
+
+@form("sinks, written as a sum", (HEADS,))
 def sinks_sum(q, k, v, sink):
     scores = jnp.where(past(), scores_of(q, k), -jnp.inf)
     m = lax.stop_gradient(jnp.maximum(scores.max(-1, keepdims=True), sink[:, None, None]))
