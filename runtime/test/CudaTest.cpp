@@ -135,7 +135,6 @@ TEST_F(Cuda, AFaultNamesTheKernelAndItsLine) {
 // From device to device
 //===----------------------------------------------------------------------===//
 
-
 /// arguments: destination, number of elements, value of the first.
 void writeKernel(unsigned, unsigned, const int64_t *arguments) {
   auto *to = reinterpret_cast<int32_t *>(arguments[0]);
@@ -445,13 +444,12 @@ TEST(CudaErrors, PtxThatIsTooNewNamesBothVersions) {
   auto code = std::make_unique<DeviceCode>();
   code->image = ptx;
   code->imageBytes = sizeof(ptx);
-  EXPECT_EQ(
-      refusalOf(std::move(code)),
-      "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
-      "cannot load the program's kernels, which are PTX 8.6, which "
-      "drivers of CUDA 12.7 and later know: "
-      "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; update the driver, or compile "
-      "it where ptxas is, with --arch=sm_90\nno image for this GPU");
+  EXPECT_EQ(refusalOf(std::move(code)),
+            "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) "
+            "cannot load the program's kernels, which are PTX 8.6, which "
+            "drivers of CUDA 12.7 and later know: "
+            "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; update the driver, or compile "
+            "it where ptxas is, with --arch=sm_90\nno image for this GPU");
 }
 
 TEST(CudaErrors, ACollectiveThatMeetsAFaultNamesItselfAndTheKernel) {

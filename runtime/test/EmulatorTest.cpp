@@ -150,6 +150,36 @@ TEST(Emulator, ShufflesWithinSegments) {
   }
 }
 
+/// The kinds of vote.sync: of the lanes of half a warp, of which some say yes.
+template <int32_t Kind> void vote(Thread *thread, const int64_t *args) {
+  int32_t t = thread->thread[0];
+  uint32_t mask = t % 32 < 16 ? 0xffff : 0xffff0000;
+  int32_t yes = t < 32 ? t % 32 == 3 || t % 32 == 9 : t % 32 >= 16;
+  *global<int32_t>(thread, args[0], t, true) = shardrt_emulated_vote(
+      thread, static_cast<int32_t>(mask), yes, Kind, 1, "kernel.py:6");
+}
+
+TEST(Emulator, CountsVotes) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    auto any = run(vote<SHARDRT_VOTE_ANY>, schedule, error);
+    auto all = run(vote<SHARDRT_VOTE_ALL>, schedule, error);
+    auto uni = run(vote<SHARDRT_VOTE_UNI>, schedule, error);
+    auto ballot = run(vote<SHARDRT_VOTE_BALLOT>, schedule, error);
+    EXPECT_EQ(error, "");
+    for (int32_t i = 0; i < 64; ++i) {
+      // The halves have two, no, no and sixteen votes.
+      int32_t half = i / 16;
+      EXPECT_EQ(any[i], half == 0 || half == 3);
+      EXPECT_EQ(all[i], half == 3);
+      EXPECT_EQ(uni[i], half != 0);
+      EXPECT_EQ(static_cast<uint32_t>(ballot[i]), half == 0   ? 0x208u
+                                                  : half == 3 ? 0xffff0000u
+                                                              : 0u);
+    }
+  }
+}
+
 /// Lanes of a warp hand values on through shared memory, with __syncwarp alone.
 void warpSynchronous(Thread *thread, const int64_t *args) {
   int32_t t = thread->thread[0], lane = t % 32;
@@ -307,8 +337,14 @@ void shuffleInBranch(Thread *thread, const int64_t *) {
                              "kernel.py:11");
 }
 
-TEST(Emulator, FindsAShuffleThatHalfAWarpReaches) {
+void voteInBranch(Thread *thread, const int64_t *) {
+  if (thread->thread[0] % 32 < 16)
+    shardrt_emulated_vote(thread, -1, 1, SHARDRT_VOTE_ANY, 1, "kernel.py:6");
+}
+
+TEST(Emulator, FindsAShuffleOrAVoteThatHalfAWarpReaches) {
   EXPECT_EVERY_SCHEDULE_SAYS(shuffleInBranch, ": it has ended");
+  EXPECT_EVERY_SCHEDULE_SAYS(voteInBranch, ": it has ended");
 }
 
 void shuffleAndBarrier(Thread *thread, const int64_t *) {

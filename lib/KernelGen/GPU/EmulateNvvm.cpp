@@ -519,6 +519,23 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return replace(
         LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
   }
+  if (auto vote = dyn_cast<NVVM::VoteSyncOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    int64_t kind =
+        vote.getKind() == NVVM::VoteSyncKind::any   ? SHARDRT_VOTE_ANY
+        : vote.getKind() == NVVM::VoteSyncKind::all ? SHARDRT_VOTE_ALL
+        : vote.getKind() == NVVM::VoteSyncKind::uni ? SHARDRT_VOTE_UNI
+                                                    : SHARDRT_VOTE_BALLOT;
+    Value value = LLVM::ZExtOp::create(b, loc, i32, vote.getPred());
+    Value result =
+        callHost(b, loc, "shardrt_emulated_vote", i32,
+                 {thread, vote.getMask(), value, constant(b, loc, i32, kind),
+                  constant(b, loc, i32, places++), where(b, loc)})
+            .getResult();
+    if (Type type = vote.getType(); type != i32)
+      result = LLVM::TruncOp::create(b, loc, type, result);
+    return replace(result);
+  }
   if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_MEETS;
     if (load.getEltType() != NVVM::LdStMatrixEltType::B16)

@@ -63,6 +63,19 @@ SHARDRT_EXPORT int64_t shardrt_emulated_shuffle(
     shardrt_emulated_thread *thread, int32_t mask, int32_t value, int32_t lane,
     int32_t clamp, int32_t kind, int32_t place, const char *where);
 
+enum shardrt_emulated_vote_kind {
+  SHARDRT_VOTE_ANY = 0,
+  SHARDRT_VOTE_ALL = 1,
+  SHARDRT_VOTE_UNI = 2,
+  SHARDRT_VOTE_BALLOT = 3
+};
+/** vote.sync: whether any or all of the lanes in `mask` say other than 0, or all say the same;
+ * a ballot has a bit for each lane that does. */
+SHARDRT_EXPORT int32_t shardrt_emulated_vote(shardrt_emulated_thread *thread,
+                                             int32_t mask, int32_t value,
+                                             int32_t kind, int32_t place,
+                                             const char *where);
+
 /** ldmatrix of `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements: lane i of
  * the first 8 * count gives the address of a row of shared memory. `out` receives `count`
  * words: of lane l elements 2 (l % 4) and the next of row l / 4 (of column

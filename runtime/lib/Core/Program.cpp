@@ -92,8 +92,8 @@ static std::string archField(const std::string &metadata,
     return {};
   begin += key.size();
   std::string field;
-  for (char c : metadata.substr(
-           begin, metadata.find_first_of("\";", begin) - begin))
+  for (char c :
+       metadata.substr(begin, metadata.find_first_of("\";", begin) - begin))
     field += c == ',' ? std::string(", ") : std::string(1, c);
   return field;
 }

@@ -17,8 +17,14 @@
 //       CHECK:   llvm.load %[[ADDRESS]]
 //       CHECK:   llvm.call @shardrt_emulated_barrier(%[[THREAD]],
 //   CHECK-NOT:   nvvm
-// 256 bytes of shared memory; threads meet.
-//       CHECK: llvm.mlir.global external constant @shardc_kernel_traits(dense<[256, 1]> : tensor<2xi64>)
+// Votes are calls as well.
+// CHECK-LABEL: llvm.func internal @__shardc_kernel_votes(
+//       CHECK:   %[[YES:.*]] = llvm.zext %{{.*}} : i1 to i32
+//       CHECK:   %[[ANY:.*]] = llvm.call @shardrt_emulated_vote(%{{.*}}, %{{.*}}, %[[YES]],
+//       CHECK:   llvm.trunc %[[ANY]] : i32 to i1
+//       CHECK:   llvm.call @shardrt_emulated_vote(
+// 256 bytes of shared memory, and none; threads meet.
+//       CHECK: llvm.mlir.global external constant @shardc_kernel_traits(dense<[256, 1, 0, 1]> : tensor<4xi64>)
 //       CHECK: llvm.mlir.global external constant @shardc_kernel_functions()
 //   CHECK-NOT: gpu.module
 
@@ -38,6 +44,12 @@ module attributes {gpu.container_module} {
       %to = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
       llvm.store %v, %to : i32, !llvm.ptr<3>
       nvvm.barrier0
+      llvm.return
+    }
+    llvm.func @votes(%x: !llvm.ptr, %mask: i32, %yes: i1) attributes {gpu.kernel, nvvm.kernel} {
+      %any = nvvm.vote.sync any %mask, %yes -> i1
+      %who = nvvm.vote.sync ballot %mask, %any -> i32
+      llvm.store %who, %x : i32, !llvm.ptr
       llvm.return
     }
   }

@@ -236,8 +236,7 @@ Result CudaDevice::tryImage(const void *image, std::string &log) {
   char text[4096] = "";
   int options[] = {jitErrorLog, jitErrorLogBytes};
   void *values[] = {text, reinterpret_cast<void *>(sizeof(text))};
-  Result result =
-      driver.moduleLoadDataEx(&module, image, 2, options, values);
+  Result result = driver.moduleLoadDataEx(&module, image, 2, options, values);
   if (result == success)
     return success;
   module = nullptr;
@@ -299,7 +298,7 @@ bool CudaDevice::refuse(Result result, std::optional<Result> portable,
   if (!log.empty())
     text += "\n" + log;
   return fail((portable ? *portable : result) == outOfMemory ? SHARDRT_MEMORY
-                                                            : SHARDRT_ARTIFACT,
+                                                             : SHARDRT_ARTIFACT,
               std::move(text));
 }
 

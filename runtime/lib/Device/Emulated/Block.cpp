@@ -372,6 +372,17 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
                   int64_t(valid) << 32;
     return true;
   }
+  case Lane::Meeting::Vote: {
+    uint32_t yes = 0;
+    for (int32_t i = 0; i < size; ++i)
+      if (lane.mask >> i & 1)
+        yes |= uint32_t(lanes[first + i]->value != 0) << i;
+    lane.result = lane.kind == SHARDRT_VOTE_BALLOT ? int64_t(yes)
+                  : lane.kind == SHARDRT_VOTE_ANY  ? yes != 0
+                  : lane.kind == SHARDRT_VOTE_ALL  ? yes == lane.mask
+                                                   : yes == lane.mask || !yes;
+    return true;
+  }
   case Lane::Meeting::LoadMatrix:
     for (int32_t matrix = 0; matrix < lane.value; ++matrix) {
       uint16_t pair[2];
@@ -754,6 +765,16 @@ int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,
   lane.clamp = clamp;
   lane.kind = kind;
   return lane.runner->meetWarp(lane);
+}
+
+int32_t shardrt_emulated_vote(shardrt_emulated_thread *thread, int32_t mask,
+                              int32_t value, int32_t kind, int32_t place,
+                              const char *where) {
+  Lane &lane = come(thread, Lane::Meeting::Vote, static_cast<uint32_t>(mask),
+                    place, where);
+  lane.value = value;
+  lane.kind = kind;
+  return static_cast<int32_t>(lane.runner->meetWarp(lane));
 }
 
 void *shardrt_emulated_global(shardrt_emulated_thread *thread, void *address,

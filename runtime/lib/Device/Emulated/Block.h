@@ -108,7 +108,7 @@ struct Told {
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, AtTransfer, Done };
   /// What lanes of a warp meet for; the last is for four warps.
-  enum class Meeting { Barrier, Shuffle, LoadMatrix, Multiply, Product };
+  enum class Meeting { Barrier, Shuffle, Vote, LoadMatrix, Multiply, Product };
 
   shardrt_emulated_thread thread = {};
   BlockRunner *runner = nullptr;
