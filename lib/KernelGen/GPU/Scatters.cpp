@@ -7,12 +7,16 @@
 //
 // Of few updates each thread goes through all and does those of its places.
 // Many are sorted by place first (stable): then those of one place stand side
-// by side and in order, and a thread goes through them.
+// by side and in order, and a thread goes through them. Where the order is all
+// the same to the bit (integers that are added, the larger of them), a thread
+// has an update, and does it atomically.
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -368,6 +372,93 @@ static void launchOwners(Scatter &scatter, int64_t points, bool takesPoints) {
       std::next(guard->getIterator()), body->getTerminator()->getIterator());
 }
 
+namespace {
+/// The one element that an update combines `with` what stands there.
+struct ExactUpdate {
+  memref::LoadOp load;
+  memref::StoreOp store;
+  Operation *combines = nullptr;
+  LLVM::AtomicBinOp kind;
+  Value with;
+};
+} // namespace
+
+/// What `scatter` does, if its updates come to the same in any order, to the
+/// bit, and a GPU does one at once.
+static std::optional<ExactUpdate> findExactUpdate(Scatter &scatter) {
+  if (!scatter.generics.empty() || scatter.stored.size() != 1)
+    return std::nullopt;
+  Value root = *scatter.stored.begin();
+  ExactUpdate update;
+  int64_t accesses = 0;
+  scatter.loop.walk([&](Operation *op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op);
+        load && rootOf(load.getMemRef()) == root) {
+      update.load = load;
+      ++accesses;
+    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      update.store = store;
+      ++accesses;
+    }
+  });
+  if (accesses != 2 || !update.load || !update.store ||
+      update.load.getMemRef() != update.store.getMemRef() ||
+      update.load.getIndices() != update.store.getIndices())
+    return std::nullopt;
+  Value result = update.store.getValue(), before = update.load.getResult();
+  Operation *combines = update.combines = result.getDefiningOp();
+  if (!combines || combines->getNumOperands() != 2 || !before.hasOneUse() ||
+      !result.hasOneUse() || *before.user_begin() != combines ||
+      !(result.getType().isInteger(32) || result.getType().isInteger(64)))
+    return std::nullopt;
+  using Kind = LLVM::AtomicBinOp;
+  auto kind = llvm::TypeSwitch<Operation *, std::optional<Kind>>(combines)
+                  .Case([](arith::AddIOp) { return Kind::add; })
+                  .Case([](arith::AndIOp) { return Kind::_and; })
+                  .Case([](arith::OrIOp) { return Kind::_or; })
+                  .Case([](arith::XOrIOp) { return Kind::_xor; })
+                  .Case([](arith::MaxSIOp) { return Kind::max; })
+                  .Case([](arith::MinSIOp) { return Kind::min; })
+                  .Case([](arith::MaxUIOp) { return Kind::umax; })
+                  .Case([](arith::MinUIOp) { return Kind::umin; })
+                  .Default(std::nullopt);
+  if (!kind)
+    return std::nullopt;
+  update.kind = *kind;
+  update.with = combines->getOperand(combines->getOperand(0) == before);
+  return update;
+}
+
+/// A kernel whose threads each do one update. The loop is gone then.
+static void launchUpdates(Scatter &scatter, const ExactUpdate &update) {
+  scf::ForOp loop = scatter.loop;
+  Location loc = loop.getLoc();
+  {
+    memref::StoreOp store = update.store;
+    OpBuilder b(store);
+    Value to = addressOf(b, loc, store.getMemRef(),
+                         llvm::to_vector_of<Value>(store.getIndices()));
+    LLVM::AtomicRMWOp::create(b, loc, update.kind, to, update.with,
+                              LLVM::AtomicOrdering::monotonic, "device");
+    store.erase();
+    update.combines->erase();
+    memref::LoadOp(update.load).erase();
+  }
+  OpBuilder b(loop);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value span =
+      arith::SubIOp::create(b, loc, loop.getUpperBound(), loop.getLowerBound());
+  Value count = arith::MaxSIOp::create(b, loc, span, zero);
+  Value thread = beginLaunchOf(b, loc, count, kBlock);
+  Value number = arith::AddIOp::create(b, loc, loop.getLowerBound(), thread);
+  loop.getInductionVar().replaceAllUsesWith(number);
+  Block *body = loop.getBody();
+  body->getTerminator()->erase();
+  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
+                                                body->getOperations());
+  loop.erase();
+}
+
 bool gpukernels::launchScatter(scf::ForOp loop) {
   Scatter scatter;
   scatter.loop = loop;
@@ -387,6 +478,10 @@ bool gpukernels::launchScatter(scf::ForOp loop) {
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (trips && trips->sle(kFewUpdates)) {
     launchOwners(scatter, points, takesPoints);
+    return true;
+  }
+  if (std::optional<ExactUpdate> update = findExactUpdate(scatter)) {
+    launchUpdates(scatter, *update);
     return true;
   }
   FailureOr<Order> order = sortUpdates(scatter);

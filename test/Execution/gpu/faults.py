@@ -80,6 +80,21 @@ SCAN_PARTS = """func.func @main(%a: tensor<8000x3xf32>) -> tensor<8000x3xf32> {
   return %0 : tensor<8000x3xf32>
 }
 """
+# Updates that are atomic; some go outside.
+HISTOGRAM = """func.func @main(%p: tensor<1500x1xf32>, %b: tensor<7xi32>) -> tensor<7xi32> {
+  %c = stablehlo.constant dense<8.0> : tensor<1500x1xf32>
+  %f = stablehlo.multiply %p, %c : tensor<1500x1xf32>
+  %i = stablehlo.convert %f : (tensor<1500x1xf32>) -> tensor<1500x1xi32>
+  %one = stablehlo.constant dense<1> : tensor<1500xi32>
+  %0 = "stablehlo.scatter"(%b, %i, %one) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, indices_are_sorted = false, unique_indices = false}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %s = stablehlo.add %x, %y : tensor<i32>
+    stablehlo.return %s : tensor<i32>
+  }) : (tensor<7xi32>, tensor<1500x1xi32>, tensor<1500xi32>) -> tensor<7xi32>
+  return %0 : tensor<7xi32>
+}
+"""
 TRANSFORM = """func.func @main(%a: tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>> {
   %0 = stablehlo.fft %a, type = FFT, length = [240] : (tensor<5x240xcomplex<f32>>) -> tensor<5x240xcomplex<f32>>
   return %0 : tensor<5x240xcomplex<f32>>
@@ -184,6 +199,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "scan-parts": ([], SCAN_PARTS, {
         "ticket": [0], "flag": [0, 1], "flag-release": [0, 1], "flag-wait": [0, 1], "flag-fence": [0, 1], "barrier": [0, 1, 2, 3, 4],
         "shared-store": [0, 1, 2], "store-place": [1], "edge": [0, 2]}),
+    "histograms": ([], HISTOGRAM, {"edge": [2, 3]}),
     "transforms": ([], TRANSFORM, {"barrier": [0, 4], "shared-store": [0, 3], "edge": [0, 6]}),
     "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
     "pooling": ([], POOLING, {"edge": [0, 3]}),

@@ -15,8 +15,8 @@ sdy.mesh @mesh = <["x"=1]>
 func.func @main(%x: tensor<100x6xf32>,
                 %places: tensor<1500x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %u: tensor<1500x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
-                %y: tensor<90xi64>, %v: tensor<2500xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-    -> (tensor<100x6xf32>, tensor<100x6xf32>, tensor<90xi64>) {
+                %y: tensor<90xf64>, %v: tensor<2500xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<100x6xf32>, tensor<100x6xf32>, tensor<90xf64>) {
   %i = stablehlo.convert %places : (tensor<1500x1xf32>) -> tensor<1500x1xi32>
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #rows, indices_are_sorted = false, unique_indices = false}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -29,10 +29,11 @@ func.func @main(%x: tensor<100x6xf32>,
   }) : (tensor<100x6xf32>, tensor<1500x1xi32>, tensor<1500x6xf32>) -> tensor<100x6xf32>
   %w = stablehlo.convert %v : (tensor<2500xf32>) -> tensor<2500xi64>
   %j = stablehlo.reshape %w : (tensor<2500xi64>) -> tensor<2500x1xi64>
-  %2 = "stablehlo.scatter"(%y, %j, %w) <{scatter_dimension_numbers = #elements, indices_are_sorted = false, unique_indices = false}> ({
-  ^bb0(%a: tensor<i64>, %b: tensor<i64>):
-    %s = stablehlo.maximum %a, %b : tensor<i64>
-    stablehlo.return %s : tensor<i64>
-  }) : (tensor<90xi64>, tensor<2500x1xi64>, tensor<2500xi64>) -> tensor<90xi64>
-  return %0, %1, %2 : tensor<100x6xf32>, tensor<100x6xf32>, tensor<90xi64>
+  %f = stablehlo.convert %v : (tensor<2500xf32>) -> tensor<2500xf64>
+  %2 = "stablehlo.scatter"(%y, %j, %f) <{scatter_dimension_numbers = #elements, indices_are_sorted = false, unique_indices = false}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %s = stablehlo.maximum %a, %b : tensor<f64>
+    stablehlo.return %s : tensor<f64>
+  }) : (tensor<90xf64>, tensor<2500x1xi64>, tensor<2500xf64>) -> tensor<90xf64>
+  return %0, %1, %2 : tensor<100x6xf32>, tensor<100x6xf32>, tensor<90xf64>
 }
