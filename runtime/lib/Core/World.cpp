@@ -13,6 +13,7 @@
 #include "Core/Cores.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <system_error>
@@ -154,6 +155,13 @@ static bool reachAll(const std::vector<std::unique_ptr<shardrt_context>> &ranks,
 }
 
 int World::makeNcclRanks(std::string &why) {
+  // NVIDIA's would look for a GPU.
+  const char *given = std::getenv("SHARDRT_NCCL_LIBRARY");
+  if (contexts[0]->device->isEmulated() && !(given && *given)) {
+    why = "no NCCL: an emulated device takes one from SHARDRT_NCCL_LIBRARY "
+          "alone, which names none; --transport=direct needs none";
+    return SHARDRT_UNSUPPORTED;
+  }
   const nccl::Library *library = nccl::openLibrary(why);
   if (!library)
     return SHARDRT_UNSUPPORTED;
