@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// Ranks of larger meshes are not read one by one.
-static constexpr int64_t kMostLanes = 32;
+/// Ranks of larger meshes are not read one by one: reading takes about the cube of their number.
+static constexpr int64_t kMostLanes = 16;
 
 /// The value inside of the region that `result` is.
 static Value innerOf(OpResult result) {
