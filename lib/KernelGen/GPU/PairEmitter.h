@@ -197,6 +197,7 @@ private:
   gpu::LaunchOp launchBlocks(int64_t rows, int64_t threads);
   Value featureAt(const Pass &pass, int64_t i);
   int64_t parts() const;
+  bool fills(const Pass &pass) const;
   Carried beginRows(const Pass &pass);
   Carried overColumns(Carried carried,
                       llvm::function_ref<Carried(Value, Carried)> body);

@@ -198,6 +198,12 @@ gpu::LaunchOp PairSteps::launchBlocks(int64_t rows, int64_t threads) {
 
 int64_t PairSteps::parts() const { return llvm::divideCeil(features, kPart); }
 
+/// Whether there are as many features as a block has sums of.
+bool PairSteps::fills(const Pass &pass) const {
+  int64_t all = (firstFeature ? kConsumers : 1) * parts() * kPart;
+  return pass.slab + all <= sizeOf(pass.feature);
+}
+
 /// Where a thread's total number `i` of a row stands: features side by side, 16
 /// bytes at a time.
 Value PairSteps::featureAt(const Pass &pass, int64_t i) {
@@ -222,8 +228,24 @@ Carried PairSteps::beginRows(const Pass &pass) {
       carried.sum.push_back(load(states[0]));
     }
     for (int64_t i = 0; i < parts() * kOwn; ++i) {
+      Value place = featureAt(pass, i);
+      if (firstFeature && !fills(pass)) {
+        // Places of their own, for each of many features, would stay in
+        // registers until the end.
+        auto has = scf::IfOp::create(b, loc, TypeRange(type),
+                                     less(place, sizes[pass.feature]), true);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(has.thenBlock());
+        at[pass.feature] = place;
+        scf::YieldOp::create(b, loc, load(*pass.target));
+        b.setInsertionPointToStart(has.elseBlock());
+        scf::YieldOp::create(b, loc, number(0));
+        carried.totals.push_back(has.getResult(0));
+        continue;
+      }
       at[pass.feature] =
-          smallerIndex(featureAt(pass, i), sub(sizes[pass.feature], index(1)));
+          fills(pass) ? place
+                      : smallerIndex(place, sub(sizes[pass.feature], index(1)));
       carried.totals.push_back(load(*pass.target));
     }
   }
@@ -268,7 +290,7 @@ void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
     for (int64_t i = 0; i < own; ++i) {
       Value place = featureAt(pass, i);
       OpBuilder::InsertionGuard featureGuard(b);
-      if (features % kPart != 0 || firstFeature) {
+      if (!fills(pass)) {
         auto has =
             scf::IfOp::create(b, loc, less(place, sizes[pass.feature]), false);
         b.setInsertionPointToStart(has.thenBlock());

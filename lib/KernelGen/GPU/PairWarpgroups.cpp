@@ -28,8 +28,9 @@ using namespace shardc::gpukernels::pairs;
 /// still fewer where scores need some as well.
 static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
 static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
-/// The same where both groups have half of the features, most first.
-static constexpr int64_t kSharedTiles[] = {48, 32, 16};
+/// The same where both groups have half of the features; the first where scores
+/// need no more registers.
+static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
 /// Elements of a row of 128 bytes, of a piece, and of the depth of one product.
 static constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8, kStep = 16;
 /// What a block may have.
@@ -37,7 +38,7 @@ static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
 /// Registers of a thread that brings, and of one that multiplies; and where
 /// those that bring take floats apart.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
-static constexpr int64_t kSomeRegisters = 72, kOtherRegisters = 216;
+static constexpr int64_t kSomeRegisters = 56, kOtherRegisters = 224;
 /// Terms of a float that is taken apart; products of later ones are nothing.
 static constexpr int64_t kTerms = 3;
 
@@ -411,6 +412,7 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
   OpBuilder::InsertionGuard outside(b);
   begin(pass);
   bool slopes = pass.weigh == Weigh::Slopes;
+  bool isPlain = extras.empty() && op.getWeight().empty();
   std::optional<Ring> found;
   if (together) {
     // Each group has whole panels of the factor, and rows keep no sums.
@@ -418,7 +420,7 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
       return false;
     features = static_cast<int64_t>(llvm::alignTo(
         llvm::divideCeil(sizeOf(pass.feature), kConsumers), kPerRowBytes));
-    for (int64_t columns : kSharedTiles) {
+    for (int64_t columns : ArrayRef(kSharedTiles).drop_front(isPlain ? 0 : 1)) {
       tileColumns = columns;
       if ((found = ringFor(pass, together)))
         break;
@@ -426,9 +428,7 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
   } else {
     tileColumns = kTile;
     if (parts() * kPart > (slopes ? kFewFeatures : kManyFeatures))
-      tileColumns = slopes || (extras.empty() && op.getWeight().empty())
-                        ? kNarrowTile
-                        : kLeastTile;
+      tileColumns = slopes || isPlain ? kNarrowTile : kLeastTile;
     found = ringFor(pass, together);
   }
   if (!found)
