@@ -6,6 +6,7 @@
 import sys
 
 import cases.fields
+import cases.loops
 import cases.models
 import cases.programs  # noqa: F401
 from cases.harness import main

@@ -101,27 +101,75 @@ static void keepApart(Value value) {
   empty.erase();
 }
 
-/// Copies what branches hand on from outside the loop's body `region`, or from
-/// another of its carried tensors: bufferization takes all that a branch may
-/// yield for one buffer, which is written to when the turn ends.
-static void copyInBranches(Value value, Value destination, ValueRange carried,
-                           Region *region) {
-  auto branch = value.getDefiningOp<scf::IfOp>();
-  if (!branch)
-    return;
-  unsigned index = cast<OpResult>(value).getResultNumber();
-  for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
-    OpOperand &operand = yield->getOpOperand(index);
-    Value root = rootOf(operand.get());
-    bool isOutside = !region->isAncestor(root.getParentRegion());
-    if (isOutside ||
-        (root != destination && llvm::is_contained(carried, root))) {
-      OpBuilder builder(yield);
-      operand.set(bufferization::AllocTensorOp::create(
-          builder, yield.getLoc(), cast<RankedTensorType>(value.getType()),
-          ValueRange(), operand.get()));
-    } else {
-      copyInBranches(operand.get(), destination, carried, region);
+/// The carried tensor that a turn of the loop replaces by `value`, where it does
+/// that alone; branches around may hand it on. Null if there is none.
+static Value replacedBy(Value value) {
+  if (!value.hasOneUse())
+    return {};
+  OpOperand &use = *value.use_begin();
+  unsigned index = use.getOperandNumber();
+  if (auto condition = dyn_cast<scf::ConditionOp>(use.getOwner())) {
+    auto before =
+        cast<scf::WhileOp>(condition->getParentOp()).getBeforeArguments();
+    return index > 0 && index <= before.size() ? Value(before[index - 1])
+                                               : Value();
+  }
+  if (!isa<scf::YieldOp>(use.getOwner()))
+    return {};
+  Operation *parent = use.getOwner()->getParentOp();
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(parent))
+    return replacedBy(parent->getResult(index));
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    return loop.getRegionIterArg(index);
+  if (auto loop = dyn_cast<scf::WhileOp>(parent))
+    return index < loop.getAfterArguments().size()
+               ? Value(loop.getAfterArguments()[index])
+               : Value();
+  return {};
+}
+
+/// True if `value` is a part of a tensor, in this shape or another.
+static bool isPart(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                      tensor::CastOp>(op))
+    return isPart(op->getOperand(0));
+  return isa_and_nonnull<tensor::ExtractSliceOp>(op);
+}
+
+/// Copies what the branches `op`, in a loop, hand on from elsewhere, or several
+/// times: bufferization takes all that they may yield for one buffer, which later
+/// ops of the turn, or its end, write to. Where all branches yield the same tensor,
+/// changed in place or not, or the one that the result replaces, it is that buffer.
+/// Parts of tensors, which have strides of their own, are copied anywhere.
+static void copyHandedOn(Operation *op) {
+  bool isInLoop = op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+  std::vector<llvm::SmallDenseSet<Value>> seen(op->getNumRegions());
+  for (OpResult result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    SmallVector<OpOperand *> yields;
+    SmallVector<Value> destinations;
+    for (Region &region : op->getRegions()) {
+      yields.push_back(&region.front().getTerminator()->getOpOperand(
+          result.getResultNumber()));
+      destinations.push_back(destinationOf(yields.back()->get()));
+    }
+    bool isInPlace = llvm::all_equal(destinations);
+    Value replaced = replacedBy(result);
+    for (auto [region, known, yield] :
+         llvm::zip(op->getRegions(), seen, yields)) {
+      Value root = rootOf(yield->get());
+      bool isElsewhere = !region.isAncestor(root.getParentRegion());
+      bool isShared = !known.insert(root).second ||
+                      (isElsewhere && !isInPlace && root != replaced);
+      if (!isPart(yield->get()) && !(isInLoop && isShared))
+        continue;
+      OpBuilder builder(yield->getOwner());
+      yield->set(bufferization::AllocTensorOp::create(
+          builder, yield->getOwner()->getLoc(),
+          cast<RankedTensorType>(yield->get().getType()), ValueRange(),
+          yield->get()));
     }
   }
 }
@@ -149,8 +197,6 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)
       continue;
-    copyInBranches(operand.get(), destination, carried,
-                   operand.getOwner()->getParentRegion());
     keepApart(operand.get());
     auto store = bufferization::MaterializeInDestinationOp::create(
         builder, loc, type, operand.get(), destination);
@@ -175,6 +221,10 @@ struct AnchorLoopValuesPass final
     : shardc::impl::AnchorLoopValuesPassBase<AnchorLoopValuesPass> {
   using Base::Base;
   void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+        copyHandedOn(op);
+    });
     getOperation().walk([](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         keepInBuffers(loop.getBody()->getTerminator()->getOpOperands(),
