@@ -234,6 +234,31 @@ static LogicalResult expandOrgqr(Call &c) {
   return c.finish(q);
 }
 
+/// A product with Q, all of it, from either side: Q or its adjoint.
+static LogicalResult expandOrmqr(Call &c) {
+  if (c.call.getInputs().size() != 3 || failed(c.expect(3, 1)))
+    return failure();
+  Ops &ops = c.ops;
+  RankedTensorType type = Ops::typeOf(c.input(0)), other = Ops::typeOf(c.input(2));
+  int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
+  bool isLeft = c.flag("left", true);
+  if (other.getRank() != rank || columns > rows || other.getDimSize(rank - (isLeft ? 2 : 1)) != rows ||
+      other.getShape().drop_back(2) != type.getShape().drop_back(2))
+    return c.refuse() << "multiplies " << other << (isLeft ? " from the left" : " from the right")
+                      << " by reflectors in " << type;
+  SmallVector<int64_t> more(rank, 0);
+  more.back() = rows - columns;
+  Value packed = ops.padHigh(c.input(0), 0, more);
+  Value q = solver::HouseholderProductOp::create(ops.b, packed.getType(), packed, c.input(1));
+  if (c.flag("transpose", false))
+    q = ops.adjoint(q);
+  auto batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
+  auto dims = stablehlo::DotDimensionNumbersAttr::get(ops.b.getContext(), batch, batch, {rank - 1}, {rank - 2});
+  Value product = stablehlo::DotGeneralOp::create(ops.b, other, isLeft ? q : c.input(2), isLeft ? c.input(2) : q, dims,
+                                                  ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  return c.finish(product);
+}
+
 //===----------------------------------------------------------------------===//
 // Eigenvalues and singular values
 //===----------------------------------------------------------------------===//
@@ -298,9 +323,10 @@ static Value unitColumns(Ops &ops, Value w, int64_t count) {
 }
 
 /// A = U S V^H of tall matrices by one-sided rotations; a wide one is turned
-/// first. `adjoint` says whether the fourth result is V^H or V.
+/// first. `adjoint` says whether the fourth result is V^H or V; `swapped`, whether
+/// that one is the third, and U the fourth.
 static LogicalResult expandSvd(Call &c, bool vectors, bool full,
-                               bool adjoint) {
+                               bool adjoint, bool swapped = false) {
   if (failed(c.expect(1, 5)))
     return failure();
   Ops &ops = c.ops;
@@ -321,8 +347,10 @@ static LogicalResult expandSvd(Call &c, bool vectors, bool full,
   Value units = unitColumns(ops, rotated.getW(), full ? most : least);
   Value u = wide ? Value(rotated.getV()) : units,
         v = wide ? units : Value(rotated.getV());
-  return c.finish({nullptr, rotated.getSigma(), u,
-                   adjoint ? ops.adjoint(v) : v, zeroInfo(c, 2)});
+  if (adjoint)
+    v = ops.adjoint(v);
+  return c.finish({nullptr, rotated.getSigma(), swapped ? v : u,
+                   swapped ? u : v, zeroInfo(c, 2)});
 }
 
 static LogicalResult expandGesdd(Call &c) {
@@ -331,7 +359,7 @@ static LogicalResult expandGesdd(Call &c) {
 }
 static LogicalResult expandGesvd(Call &c) {
   return expandSvd(c, c.flag("compute_uv", true), c.flag("full_matrices", true),
-                   /*adjoint=*/true);
+                   /*adjoint=*/true, c.flag("transposed", false));
 }
 static LogicalResult expandGesvdj(Call &c) {
   return expandSvd(c, c.flag("compute_uv", true), c.flag("full_matrices", true),
@@ -350,10 +378,13 @@ static const llvm::StringMap<Expand> &registry() {
         {"cusolver_getrf_ffi", expandGetrf},
         {"cusolver_geqrf_ffi", expandGeqrf},
         {"cusolver_orgqr_ffi", expandOrgqr},
+        {"cusolver_ormqr_ffi", expandOrmqr},
         {"cusolver_syevd_ffi", expandSyevd},
         {"cusolver_sytrd_ffi", expandSytrd},
         {"cusolver_gesvd_ffi", expandGesvd},
         {"cusolver_gesvdj_ffi", expandGesvdj},
+        {"cusolver_gesvdp_ffi", expandGesvdj},
+        {"cusolver_gesdd_ffi", expandGesvd},
         {"cusparse_gtsv2_ffi", expandGtsv}};
     for (StringRef type : {"s", "d", "c", "z"}) {
       auto add = [&](StringRef what, Expand expand) {
@@ -364,6 +395,7 @@ static const llvm::StringMap<Expand> &registry() {
       add("getrf", expandGetrf);
       add("geqrf", expandGeqrf);
       add(real ? "orgqr" : "ungqr", expandOrgqr);
+      add(real ? "ormqr" : "unmqr", expandOrmqr);
       add(real ? "syevd" : "heevd", expandSyevd);
       add(real ? "sytrd" : "hetrd", expandSytrd);
       add("geev", expandGeev);
@@ -371,6 +403,7 @@ static const llvm::StringMap<Expand> &registry() {
       add("gehrd", expandGehrd);
       add("geqp3", expandGeqp3);
       add("gesdd", expandGesdd);
+      add("gesvd", expandGesdd);
       add("gtsv", expandGtsv);
       add("trsm", expandTrsm);
     }

@@ -133,6 +133,17 @@ def _schur(m: Any) -> Any:
     return u @ t @ u.T, jnp.abs(u)
 
 
+def _ormqr(m: Any) -> Any:
+    """Products with Q and its adjoint, from both sides."""
+    packed, taus = jnp.linalg.qr(m[:, :4], mode="raw")
+    sides = [(True, m[:, 1:4]), (False, m[1:4])]
+    return [
+        lax.linalg.ormqr(packed.T, taus, c, left=left, transpose=transpose)
+        for left, c in sides
+        for transpose in (True, False)
+    ]
+
+
 # What takes more than arrays: call, arguments (names of one letter, or with blanks between).
 MORE: dict[str, tuple[Callable[..., Any], str]] = {
     "argpartition": (lambda a: jnp.sort(jnp.partition(a, 3)[:3], axis=0), "A"),
@@ -543,6 +554,7 @@ MORE: dict[str, tuple[Callable[..., Any], str]] = {
         ),
         "APi",
     ),
+    "lax.linalg.ormqr": (lambda n: [_ormqr(m) for m in (n, lax.complex(n, n.T))], "N"),
     "lax.linalg.rest": (
         lambda m, n: (
             lax.linalg.cholesky_update(jnp.linalg.cholesky(m).T, n[0]),
