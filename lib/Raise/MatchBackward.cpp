@@ -398,6 +398,23 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
   if (!hasDp)
     return std::nullopt;
   f.valueRoot = b.valueRoot;
+  // What the gradients of queries and keys have besides p, a scale that the program computed before, is of the slope.
+  for (Candidate &c : values) {
+    PolyId poly = f.reader->read(c.scores, c.scoresLayout);
+    Root other = f.reader->rootOf(c.other, c.otherLayout);
+    f.reader->split.reset();
+    if (algebra.get(poly).size() != 1 || (c.contracted & bit(f.key)) || !isSameRoot(numbering, other, b.dout))
+      continue;
+    Monomial row = rowFactorOf(f, algebra.get(poly)[0]), scale = b.row;
+    for (auto [id, power] : row.factors)
+      scale = algebra.times(std::move(scale), id, -power);
+    bool isGiven = !scale.factors.empty() && llvm::all_of(scale.factors, [&](auto &factor) { return algebra.getTerm(factor.first).kind == TermKind::Leaf; });
+    if (!isGiven || !algebra.isNear(poly, algebra.multiply(algebra.ofTerm(f.exp), algebra.intern({row}))))
+      continue;
+    b.slope = algebra.multiply(*b.slope, algebra.intern({scale}));
+    b.row = row;
+    break;
+  }
   PolyId p = algebra.multiply(algebra.ofTerm(f.exp), algebra.intern({b.row}));
   for (Candidate &c : values) {
     Root other = f.reader->rootOf(c.other, c.otherLayout);

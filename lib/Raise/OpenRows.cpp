@@ -219,6 +219,24 @@ static void hide(Value value) {
   value.replaceAllUsesExcept(cast.getResult(0), cast);
 }
 
+/// Moves what `value` is made of before `place`, if it is not made of that.
+static void hoist(Value value, Operation *place) {
+  SmallVector<Value> worklist = {value};
+  SmallVector<Operation *> ops;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != place->getBlock() || llvm::is_contained(ops, op) || op->isBeforeInBlock(place))
+      continue;
+    if (op == place || ops.size() > 64 || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return;
+    ops.push_back(op);
+    llvm::append_range(worklist, op->getOperands());
+  }
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : ops)
+    op->moveBefore(place);
+}
+
 /// Moves products with exponentials, and what only moves their elements, to where they are used: a gradient's rows may be made after the first of its
 /// products.
 static void sinkProducts(Block &block) {
@@ -277,6 +295,16 @@ size_t raise::hideRows(func::FuncOp func) {
   for (auto [exp, sum] : found)
     if (blocks.insert(exp->getBlock()).second)
       sinkProducts(*exp->getBlock());
+  // An op gives its rows where the first of them was, so what it averages has to be there by then.
+  for (auto [exp, sum] : found) {
+    stablehlo::DotGeneralOp scores = productsIn(exp.getResult()).front();
+    if (scores->getBlock() != exp->getBlock())
+      continue;
+    for (auto dot : llvm::make_early_inc_range(exp->getBlock()->getOps<stablehlo::DotGeneralOp>()))
+      for (bool side : {false, true})
+        if (isBefore(dot->getOperand(side), kFar, [&](Operation *op) { return op == exp; }))
+          hoist(dot->getOperand(!side), scores);
+  }
   return found.size();
 }
 

@@ -375,14 +375,11 @@ static void raiseOpenRows(func::FuncOp func, std::vector<Miss> &misses) {
     return;
   OwningOpRef<func::FuncOp> copy(func.clone());
   splitColumns(*copy);
-  for (Block &block : copy->getBody()) {
-    std::vector<Miss> none;
-    eraseDead(block, none);
-  }
+  std::vector<Miss> others;
+  copy->walk([&](Block *block) { eraseDead(*block, others); });
   size_t before = countScores(*copy), hidden = hideRows(*copy);
   if (hidden == 0)
     return;
-  std::vector<Miss> others;
   raiseBlocks(*copy, others);
   showRows(*copy);
   shareOutputs(*copy);

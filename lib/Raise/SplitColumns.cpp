@@ -35,6 +35,7 @@ private:
   bool visitSlice(stablehlo::SliceOp op);
   bool visitPad(stablehlo::PadOp op);
   bool visitTranspose(stablehlo::TransposeOp op);
+  bool visitReshape(stablehlo::ReshapeOp op);
   const Parts *find(Value value) const {
     auto it = known.find(value);
     return it == known.end() ? nullptr : &it->second;
@@ -213,6 +214,29 @@ bool ColumnSplitter::visitTranspose(stablehlo::TransposeOp op) {
   return true;
 }
 
+bool ColumnSplitter::visitReshape(stablehlo::ReshapeOp op) {
+  const Parts *parts = find(op.getOperand());
+  if (!parts)
+    return false;
+  // The cut dim stays a dim of its own.
+  auto from = typeOf(op.getOperand()), to = typeOf(op.getResult());
+  int64_t before = 1, major = 1, dim = 0;
+  for (int64_t size : from.getShape().take_front(parts->dim))
+    before *= size;
+  while (dim < to.getRank() && (major != before || to.getDimSize(dim) != from.getDimSize(parts->dim)))
+    major *= to.getDimSize(dim++);
+  if (dim == to.getRank())
+    return false;
+  Parts like = *parts, result{dim, {}};
+  for (Value value : like.values) {
+    SmallVector<int64_t> shape(to.getShape());
+    shape[dim] = typeOf(value).getDimSize(like.dim);
+    result.values.push_back(stablehlo::ReshapeOp::create(b, op.getLoc(), to.clone(shape), value));
+  }
+  known[op.getResult()] = std::move(result);
+  return true;
+}
+
 bool ColumnSplitter::visit(Operation &op) {
   b.setInsertionPointAfter(&op);
   if (auto pad = dyn_cast<stablehlo::PadOp>(op))
@@ -223,6 +247,8 @@ bool ColumnSplitter::visit(Operation &op) {
     return visitSlice(slice);
   if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
     return visitTranspose(transpose);
+  if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
+    return visitReshape(reshape);
   if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ConvertOp>(op))
     return visitElementwise(op);
   return false;

@@ -41,7 +41,7 @@ class Form:
     """A function of arguments of ``shapes``: floats, but for ``integers`` below a number and ``booleans``. ``cut``: the dim of tokens of each argument that has one.
 
     ``why``: what the remark says, a pattern, where it is left as it is ("-": nothing); empty where it becomes an op. ``gradient``: the same of the gradient where that is
-    otherwise ("none": not looked at). ``keeps``: a product of queries and positions is an operand of the op.
+    otherwise ("none": not looked at). ``keeps``: a product of queries and positions is an operand of the op, or others are there that are of no pairs.
     """
 
     title: str
@@ -287,6 +287,16 @@ def sinks_first(q, k, v, sink):
     both = jnp.concatenate([column, scores], axis=-1)
     p = jax.nn.softmax(both - lax.stop_gradient(both.max(-1, keepdims=True)), axis=-1)[..., 1:]
     return jnp.einsum("bngqk,bknd->bqngd", p, v).reshape(BATCH, TOKENS, HEADS, DEPTH)
+
+
+@form("sinks in a scan over layers", (2, HEADS), shapes=[Q, (2, DEPTH, 3 * DEPTH)], cut={0: 1}, keeps=True)
+def sinks_scan(x, weights, sinks):
+    def layer(x, given):
+        q, k, v = jnp.split(x @ given[0], 3, axis=-1)
+        column = jnp.broadcast_to(given[1][:, None, None], (BATCH, HEADS, TOKENS, 1))
+        scores = jnp.where(past(), scores_of(q, k), -1e30)
+        return x + mix(jax.nn.softmax(jnp.concatenate([scores, column], axis=-1), axis=-1)[..., :-1], v), None
+    return lax.scan(layer, x, (weights, sinks))[0]
 
 
 @form("sinks, written as a sum", (HEADS,))
