@@ -161,8 +161,13 @@ static void copyHandedOn(Operation *op) {
          llvm::zip(op->getRegions(), seen, yields)) {
       Value root = rootOf(yield->get());
       bool isElsewhere = !region.isAncestor(root.getParentRegion());
-      bool isShared = !known.insert(root).second ||
-                      (isElsewhere && !isInPlace && root != replaced);
+      // What the turn has changed before the branch, another branch may still
+      // read as it was.
+      bool isHere = region.isAncestor(yield->get().getParentRegion()) ||
+                    yield->get() == root;
+      bool staysInPlace = (isInPlace || root == replaced) && isHere;
+      bool isShared =
+          !known.insert(root).second || (isElsewhere && !staysInPlace);
       if (!isPart(yield->get()) && !(isInLoop && isShared))
         continue;
       OpBuilder builder(yield->getOwner());
