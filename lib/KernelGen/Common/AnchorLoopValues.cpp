@@ -128,6 +128,25 @@ static Value replacedBy(Value value) {
   return {};
 }
 
+/// Makes branches of a choice between two tensors in a loop: they may be copied.
+static void branchToChosen(arith::SelectOp select) {
+  if (!isa<RankedTensorType>(select.getType()) ||
+      !select.getCondition().getType().isInteger(1) ||
+      !select->getParentOfType<LoopLikeOpInterface>())
+    return;
+  OpBuilder builder(select);
+  auto branch = scf::IfOp::create(
+      builder, select.getLoc(), select.getCondition(),
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, select.getTrueValue());
+      },
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, select.getFalseValue());
+      });
+  select.replaceAllUsesWith(branch);
+  select.erase();
+}
+
 /// True if `value` is a part of a tensor, in this shape or another.
 static bool isPart(Value value) {
   Operation *op = value.getDefiningOp();
@@ -150,31 +169,34 @@ static void copyHandedOn(Operation *op) {
       continue;
     SmallVector<OpOperand *> yields;
     SmallVector<Value> destinations;
+    bool isInPlace = true;
     for (Region &region : op->getRegions()) {
       yields.push_back(&region.front().getTerminator()->getOpOperand(
           result.getResultNumber()));
-      destinations.push_back(destinationOf(yields.back()->get()));
+      Value yielded = yields.back()->get();
+      destinations.push_back(destinationOf(yielded));
+      // What the turn has changed before the branch, another branch may still
+      // read as it was.
+      isInPlace &= yielded == rootOf(yielded) ||
+                   region.isAncestor(yielded.getParentRegion());
     }
-    bool isInPlace = llvm::all_equal(destinations);
+    isInPlace &= llvm::all_equal(destinations);
     Value replaced = replacedBy(result);
     for (auto [region, known, yield] :
          llvm::zip(op->getRegions(), seen, yields)) {
-      Value root = rootOf(yield->get());
+      Value yielded = yield->get(), root = rootOf(yielded);
       bool isElsewhere = !region.isAncestor(root.getParentRegion());
-      // What the turn has changed before the branch, another branch may still
-      // read as it was.
-      bool isHere = region.isAncestor(yield->get().getParentRegion()) ||
-                    yield->get() == root;
-      bool staysInPlace = (isInPlace || root == replaced) && isHere;
-      bool isShared =
-          !known.insert(root).second || (isElsewhere && !staysInPlace);
-      if (!isPart(yield->get()) && !(isInLoop && isShared))
+      bool isReplaced =
+          root == replaced && (yielded == root ||
+                               region.isAncestor(yielded.getParentRegion()));
+      bool isShared = !known.insert(root).second ||
+                      (isElsewhere && !isInPlace && !isReplaced);
+      if (!isPart(yielded) && !(isInLoop && isShared))
         continue;
       OpBuilder builder(yield->getOwner());
       yield->set(bufferization::AllocTensorOp::create(
           builder, yield->getOwner()->getLoc(),
-          cast<RankedTensorType>(yield->get().getType()), ValueRange(),
-          yield->get()));
+          cast<RankedTensorType>(yielded.getType()), ValueRange(), yielded));
     }
   }
 }
@@ -226,6 +248,7 @@ struct AnchorLoopValuesPass final
     : shardc::impl::AnchorLoopValuesPassBase<AnchorLoopValuesPass> {
   using Base::Base;
   void runOnOperation() override {
+    getOperation().walk(branchToChosen);
     getOperation().walk([](Operation *op) {
       if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
         copyHandedOn(op);

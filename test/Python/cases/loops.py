@@ -25,6 +25,7 @@ def kept_or_replaced():
         lambda a, b: (more(a, b), b),
         lambda a, b: (a, lax.while_loop(lambda s: s.sum() < 9, lambda s: s.at[0].add(jnp.abs(a[1]) + 1), b)),
         lambda a, b: (b.at[0].add(1), a),
+        lambda a, b: (more(lax.cond(b.sum() > 0, lambda: more(a, b), lambda: a), b), b),
     ]
 
     def run(first, a, b):
