@@ -453,28 +453,35 @@ def gradient(forward: Callable[..., Any], backward: Callable[..., Any]) -> Calla
     return both
 
 
-def _causal_forward(q, k, v):
-    state, (keys, values) = begin(BATCH, HEADS, BLOCK), (k, v)
-    for step in range(RANKS):
-        state = meet(jnp.where(keep_past(step), dot(q, keys), -1e9), values, *state)
-        keys, values = shift(keys, values)
+def _save(q, k, v, state):
+    """The output, and what the backward pass needs of the forward one."""
     m, l, acc = state  # noqa: E741
     out = acc / l[..., None]
     return out, (q, k, v, out, m + jnp.log(l))
 
 
+def _block_gradients(q, k, v, dout, lse, delta, step, lowest):
+    """What a block adds to dq, dk and dv, as flash attention has it: probabilities anew, from the logarithms of sums."""
+    p = jnp.exp(jnp.where(keep_past(step), dot(q, k), lowest) - lse[..., None])
+    ds = p * (jnp.einsum("bhqe,bhke->bhqk", dout, v) - delta[..., None]) * SCALE
+    return jnp.einsum("bhqk,bhkd->bhqd", ds, k), jnp.einsum("bhqk,bhqd->bhkd", ds, q), jnp.einsum("bhqk,bhqe->bhke", p, dout)
+
+
+def _causal_forward(q, k, v):
+    state, (keys, values) = begin(BATCH, HEADS, BLOCK), (k, v)
+    for step in range(RANKS):
+        state = meet(jnp.where(keep_past(step), dot(q, keys), -1e9), values, *state)
+        keys, values = shift(keys, values)
+    return _save(q, k, v, state)
+
+
 def _causal_backward(saved, dout):
-    """As flash attention has it: probabilities anew, from the logarithms of sums."""
     q, k, v, out, lse = saved
     delta = (dout * out).sum(-1)
     dq, dk, dv = jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v)
     for step in range(RANKS):
-        p = jnp.exp(jnp.where(keep_past(step), dot(q, k), -1e9) - lse[..., None])
-        dp = jnp.einsum("bhqe,bhke->bhqk", dout, v)
-        ds = p * (dp - delta[..., None]) * SCALE
-        dq = dq + jnp.einsum("bhqk,bhkd->bhqd", ds, k)
-        dk = dk + jnp.einsum("bhqk,bhqd->bhkd", ds, q)
-        dv = dv + jnp.einsum("bhqk,bhqe->bhke", p, dout)
+        more = _block_gradients(q, k, v, dout, lse, delta, step, -1e9)
+        dq, dk, dv = (total + part for total, part in zip((dq, dk, dv), more, strict=True))
         k, v, dk, dv = shift(k, v, dk, dv)
     return dq, dk, dv
 
@@ -520,15 +527,14 @@ for _name, _case in list(PROGRAMS.items()):
         batch, features = _case.shapes[0], _case.shapes[2][-1]
         PROGRAMS[f"{_name}_derived"] = Program(_case.function, _case.spec, [*_case.shapes, (*batch[:-1], features)], True, derived=True)
 
+
 def _branching_forward(q, k, v):
     state, (keys, values) = vary(*begin(BATCH, HEADS, BLOCK, lowest=-1e30)), (k, v)
     for step in range(RANKS):
         state = lax.cond(lax.axis_index("sp") >= step, lambda *s, keys=keys, values=values, step=step:
                          meet(jnp.where(keep_past(step), dot(q, keys), -1e30), values, *s), lambda *s: s, *state)
         keys, values = shift(keys, values)
-    m, l, acc = state  # noqa: E741
-    out = acc / l[..., None]
-    return out, (q, k, v, out, m + jnp.log(l))
+    return _save(q, k, v, state)
 
 
 def _branching_backward(saved, dout):
@@ -539,11 +545,9 @@ def _branching_backward(saved, dout):
     def step(carry, index):
         k, v, dq, dk, dv = carry
 
-        def block(dq, dk, dv):
-            p = jnp.exp(jnp.where(keep_past(index), dot(q, k), -1e30) - lse[..., None])
-            ds = p * (jnp.einsum("bhqe,bhke->bhqk", dout, v) - delta[..., None]) * SCALE
-            return (dq + jnp.einsum("bhqk,bhkd->bhqd", ds, k), dk + jnp.einsum("bhqk,bhqd->bhkd", ds, q),
-                    dv + jnp.einsum("bhqk,bhqe->bhke", p, dout))
+        def block(*totals):
+            more = _block_gradients(q, k, v, dout, lse, delta, index, -1e30)
+            return tuple(total + part for total, part in zip(totals, more, strict=True))
 
         dq, dk, dv = lax.cond(lax.axis_index("sp") >= index, block, lambda *d: d, dq, dk, dv)
         k, v, dk, dv = shift(k, v, dk, dv)
