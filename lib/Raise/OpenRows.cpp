@@ -78,6 +78,11 @@ struct Linear {
 };
 } // namespace
 
+static Value onesLike(Value value, OpBuilder &b) {
+  auto ones = DenseElementsAttr::get(typeOf(value), b.getFloatAttr(typeOf(value).getElementType(), 1));
+  return stablehlo::ConstantOp::create(b, value.getLoc(), cast<ElementsAttr>(Attribute(ones)));
+}
+
 /// Reads `value` as a multiple of `product`.
 static std::optional<Linear> readLinear(Value value, Operation *product, OpBuilder &b) {
   Operation *op = value.getDefiningOp();
@@ -102,8 +107,7 @@ static std::optional<Linear> readLinear(Value value, Operation *product, OpBuild
     if (isDivide) {
       Value one = linear->others;
       if (!one)
-        one = stablehlo::ConstantOp::create(b, op->getLoc(), cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
-                                                                 typeOf(value), b.getFloatAttr(typeOf(value).getElementType(), 1)))));
+        one = onesLike(value, b);
       linear->others = stablehlo::DivOp::create(b, op->getLoc(), value.getType(), one, other);
     } else {
       linear->others = linear->others ? Value(stablehlo::MulOp::create(b, op->getLoc(), value.getType(), linear->others, other)) : other;
@@ -119,8 +123,7 @@ static std::optional<Linear> readLinear(Value value, Operation *product, OpBuild
     linear->dims = llvm::map_to_vector(transpose.getPermutation(), [&](int64_t dim) { return linear->dims[dim]; });
   if (linear->others || isa<stablehlo::NegOp>(op)) {
     if (!linear->others)
-      linear->others = stablehlo::ConstantOp::create(b, op->getLoc(), cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
-                                                                          typeOf(value), b.getFloatAttr(typeOf(value).getElementType(), 1)))));
+      linear->others = onesLike(value, b);
     Operation *moved = b.clone(*op);
     moved->setOperand(0, linear->others);
     linear->others = moved->getResult(0);
