@@ -57,6 +57,7 @@ need cmake /usr/bin/cmake cmake cmake --version
 need ninja /usr/bin/ninja ninja-build ninja --version
 need GoogleTest /usr/include/gtest/gtest.h libgtest-dev echo /usr/include/gtest
 need zlib /usr/include/zlib.h zlib1g-dev echo /usr/include/zlib.h
+need libsodium /usr/include/sodium.h libsodium-dev echo /usr/include/sodium.h
 need python /usr/bin/python3 python3 python3 --version
 
 printf 'used where it is there\n'
