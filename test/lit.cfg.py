@@ -33,6 +33,9 @@ for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUD
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# Artifacts are signed with a key of the tests' own.
+config.environment["XDG_CONFIG_HOME"] = os.path.join(config.shardc_build_dir, "test", "config")
+
 # Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
 # with one that has at least NumPy: Debian's own, where another is first on the path.
 def modules_of(python: str) -> list[str]:

@@ -1,10 +1,9 @@
 //===- Artifact.cpp - Shared objects that hold a program ------------------===//
 
 #include "shardc/Translation/Artifact.h"
-#include "shardc/Support/OutputFile.h"
+#include "shardc/Seal/Seal.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,7 +11,12 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace shardc;
@@ -48,61 +52,95 @@ Expected<std::string> shardc::findLinker() {
       " nor ld.lld-22 nor ld.lld on PATH (Debian package lld-22)");
 }
 
-Error shardc::linkSharedObject(ArrayRef<std::string> objects,
-                               StringRef output) {
+/// A file without a name, which other processes open as `path`.
+namespace {
+struct MemoryFile {
+  int descriptor = -1;
+  std::string path;
+
+  explicit MemoryFile(const char *name)
+      : descriptor(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+        path("/proc/" + std::to_string(getpid()) + "/fd/" +
+             std::to_string(descriptor)) {}
+  MemoryFile(const MemoryFile &) = delete;
+  MemoryFile &operator=(const MemoryFile &) = delete;
+  ~MemoryFile() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+  Expected<std::string> contents() const {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(
+        path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!buffer)
+      return createStringError("the linker's output cannot be read: " +
+                               buffer.getError().message());
+    return (*buffer)->getBuffer().str();
+  }
+};
+} // namespace
+
+Expected<std::string> shardc::linkSharedObject(StringRef object) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  Expected<sys::fs::TempFile> file = createBeside(output);
-  if (!file)
-    return createStringError(
-        output + ": cannot be written: " + toString(file.takeError()));
-  SmallString<128> log;
-  if (std::error_code error =
-          sys::fs::createTemporaryFile("shardc-link", "log", log)) {
-    consumeError(file->discard());
-    return createStringError("no temporary file for the linker's messages: " +
-                             error.message());
+  MemoryFile input("shardc-object"), output("shardc-code"), log("shardc-log");
+  if (input.descriptor < 0 || output.descriptor < 0 || log.descriptor < 0)
+    return createStringError(Twine("no memory to link in: ") +
+                             std::strerror(errno));
+  {
+    raw_fd_ostream out(input.descriptor, /*shouldClose=*/false);
+    out << object;
+    out.flush();
+    if (out.has_error()) {
+      std::string why = out.error().message();
+      out.clear_error();
+      return createStringError("no memory to link in: " + why);
+    }
   }
-  scope_exit removeLog([&] { sys::fs::remove(log); });
-
-  SmallVector<StringRef> arguments = {*linker,
-                                      "-shared",
-                                      "--hash-style=gnu",
-                                      "--build-id=none",
-                                      "-z",
-                                      "relro",
-                                      "-z",
-                                      "now",
-                                      "-z",
-                                      "noexecstack",
-                                      "-o",
-                                      file->TmpName};
-  arguments.append(objects.begin(), objects.end());
+  StringRef arguments[] = {*linker,
+                           "-shared",
+                           "--hash-style=gnu",
+                           "--build-id=none",
+                           "-z",
+                           "relro",
+                           "-z",
+                           "now",
+                           "-z",
+                           "noexecstack",
+                           "-o",
+                           "-",
+                           input.path};
   std::string problem;
-  int status =
-      sys::ExecuteAndWait(*linker, arguments, std::nullopt,
-                          {StringRef(""), StringRef(log), StringRef(log)},
-                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  int status = sys::ExecuteAndWait(
+      *linker, arguments, std::nullopt,
+      {StringRef(""), StringRef(output.path), StringRef(log.path)},
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (status != 0) {
-    if (ErrorOr<std::unique_ptr<MemoryBuffer>> text =
-            MemoryBuffer::getFile(log))
-      problem += (*text)->getBuffer().trim().str();
-    consumeError(file->discard());
-    return createStringError("linking " + output + " failed: " + problem);
+    if (Expected<std::string> text = log.contents())
+      problem += StringRef(*text).trim().str();
+    else
+      consumeError(text.takeError());
+    return createStringError("linking failed: " + problem);
   }
-  if (Error error = keepAs(*file, output))
-    return createStringError(
-        output + ": cannot be written: " + toString(std::move(error)));
-  return Error::success();
+  return output.contents();
 }
 
 bool shardc::isArtifact(StringRef path) {
   file_magic magic;
-  return !identify_magic(path, magic) &&
-         (magic == file_magic::elf_shared_object || magic == file_magic::elf ||
-          magic == file_magic::elf_relocatable ||
-          magic == file_magic::elf_executable);
+  if (!identify_magic(path, magic) &&
+      (magic == file_magic::elf_shared_object || magic == file_magic::elf ||
+       magic == file_magic::elf_relocatable ||
+       magic == file_magic::elf_executable))
+    return true;
+  uint64_t size;
+  sys::fs::file_status status;
+  if (path == "-" || sys::fs::status(path, status) ||
+      !sys::fs::is_regular_file(status) || sys::fs::file_size(path, size) ||
+      size < kSealEndBytes)
+    return false;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> end =
+      MemoryBuffer::getFileSlice(path, kSealEndBytes, size - kSealEndBytes);
+  return end && endsInSeal(crypto::bytesOf((*end)->getBuffer()));
 }
 
 /// The bytes of the data symbol `symbol` up to its first NUL.
@@ -166,15 +204,8 @@ static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
   return parseMetadata(*text);
 }
 
-Expected<ProgramMetadata> shardc::readArtifactMetadata(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return createStringError(path + ": " + buffer.getError().message());
-  Expected<ProgramMetadata> metadata =
-      readMetadata((*buffer)->getMemBufferRef());
-  if (!metadata)
-    return createStringError(path +
-                             ": refused: " + toString(metadata.takeError()));
-  return metadata;
+Expected<ProgramMetadata> shardc::readArtifactMetadata(StringRef code) {
+  // The reader of ELF files asks for an aligned one.
+  std::unique_ptr<MemoryBuffer> buffer = MemoryBuffer::getMemBufferCopy(code);
+  return readMetadata(buffer->getMemBufferRef());
 }

@@ -19,8 +19,8 @@ protected:
   void SetUp() override {
     library = dlopen(SHARDRT_TEST_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
-    ASSERT_EQ(shardrt_program_load(SHARDRT_TEST_CUDA_ARTIFACT, &program, error,
-                                   sizeof(error)),
+    ASSERT_EQ(loadUnsealed(SHARDRT_TEST_CUDA_ARTIFACT, &program, error,
+                           sizeof(error)),
               SHARDRT_OK)
         << error;
   }

@@ -14,6 +14,7 @@
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <cstdlib>
+#include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
@@ -25,6 +26,16 @@
 #include <unistd.h>
 
 namespace shardrt::test {
+
+/// Loads an artifact written by hand: there is no seal behind it.
+inline int loadUnsealed(const char *path, shardrt_program **program,
+                        char *error, size_t errorSize) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int status =
+      shardrt_program_load_checked(path, file, program, error, errorSize);
+  close(file);
+  return status;
+}
 
 /// A variable of the environment for a while.
 class Setting {

@@ -280,10 +280,11 @@ Error shardc::writeFile(StringRef path,
 }
 
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
-/// The compiler's diagnostics go to stderr.
+/// The compiler's diagnostics go to stderr. What was read is put into
+/// `options.text`.
 static Error withModel(StringRef path, ModelOptions &options,
                        function_ref<LogicalResult(mlir::ModuleOp)> use) {
-  if (path != "-") {
+  if (path != "-" && !options.text) {
     sys::fs::file_status status;
     if (std::error_code error = sys::fs::status(path, status))
       return toolError(ExitCode::IO, path + ": " + error.message());
@@ -326,10 +327,15 @@ static Error withModel(StringRef path, ModelOptions &options,
             mlir::DiagnosticSeverity::Error);
         return success();
       });
+  if (!options.text)
+    if (ErrorOr<std::unique_ptr<MemoryBuffer>> file =
+            MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true))
+      options.text = (*file)->getBuffer().str();
   mlir::OwningOpRef<mlir::ModuleOp> module =
       options.text
-          ? parseModel(*context,
-                       MemoryBuffer::getMemBufferCopy(*options.text, path))
+          ? parseModel(*context, MemoryBuffer::getMemBufferCopy(
+                                     *options.text,
+                                     path == "-" ? "<stdin>" : path))
           : parseModel(*context, path);
   if (!module)
     return toolError(refused, "");
@@ -352,6 +358,7 @@ Expected<CompiledProgram> shardc::compileModel(StringRef path,
             return program;
           }))
     return std::move(error);
+  program->model = std::move(*options.text);
   return std::move(*program);
 }
 

@@ -18,6 +18,7 @@ static cl::OptionCategory category("shard-run");
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
 static CompileOptions compile(category, "device", /*writesKernels=*/false);
+static TrustOptions trust(category);
 static cl::opt<std::string> transport(
     "transport",
     cl::desc("thread: ranks are threads (default, unless a launcher started "
@@ -236,6 +237,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   }
   options.model = model;
   options.isArtifact = isArtifact(model);
+  options.trust = &trust;
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();

@@ -2,7 +2,7 @@
 #ifndef SHARDC_TOOLS_SHARD_RUN_OPTIONS_H
 #define SHARDC_TOOLS_SHARD_RUN_OPTIONS_H
 
-#include "../Common/Tool.h"
+#include "../Common/Artifacts.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
@@ -14,6 +14,7 @@ namespace shardc {
 struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact
   bool isArtifact = false;
+  const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   ModelOptions compile;
   std::vector<std::string>
       inputs;             ///< one for each argument: an array, or "@file.npy"

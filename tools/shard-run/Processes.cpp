@@ -2,7 +2,8 @@
 //
 // --processes=N is a launcher for one machine: it listens at a port that the
 // system picks, hands the socket to rank 0, and tells each process its rank as
-// other launchers do. SHARDRT_COMPILED is the artifact that all of them load,
+// other launchers do. SHARDRT_COMPILED is what all of them load: a descriptor
+// that they inherit, of memory that they share and nobody can write to.
 // SHARDRT_ERRORS the directory where each leaves what it has to say in the end:
 // what several say is said once.
 //
@@ -46,11 +47,22 @@ static Error systemError(const Twine &what) {
   return toolError(ExitCode::IO, what + ": " + std::strerror(errno));
 }
 
-/// Compiles the model into `directory`; the artifact's path.
-static Expected<std::string> compileOnce(const RunOptions &options,
-                                         StringRef directory) {
+/// What all processes load, in memory that they share: the artifact if its
+/// code is trusted, else what the model is compiled to.
+static Expected<PrivateFile> prepare(const RunOptions &options) {
+  std::optional<OpenedArtifact> artifact;
+  if (options.isArtifact) {
+    Expected<OpenedArtifact> opened =
+        openArtifact(options.model, *options.trust);
+    if (!opened)
+      return opened.takeError();
+    if (opened->isTrusted)
+      return std::move(opened->file);
+    artifact = std::move(*opened);
+  }
   Expected<CompiledProgram> compiled =
-      compileModel(options.model, options.compile);
+      artifact ? rebuild("shard-run", *artifact, options.compile)
+               : compileModel(options.model, options.compile);
   if (!compiled)
     return compiled.takeError();
   int64_t ranks = compiled->metadata.numRanks();
@@ -60,14 +72,13 @@ static Expected<std::string> compileOnce(const RunOptions &options,
                          ", but the program's mesh " +
                          printMesh(compiled->metadata.mesh) + " has " +
                          Twine(ranks) + " ranks: one process is one rank");
-  std::string object = (directory + "/program.o").str();
-  std::string artifact = (directory + "/program.so").str();
-  if (Error error =
-          writeFile(object, [&](raw_ostream &out) { out << compiled->object; }))
-    return std::move(error);
-  if (Error error = linkSharedObject({object}, artifact))
-    return withCode(ExitCode::IO, std::move(error));
-  return artifact;
+  Expected<std::string> linked = linkSharedObject(compiled->object);
+  if (!linked)
+    return withCode(ExitCode::IO, linked.takeError());
+  PrivateFile file;
+  if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
+    return toolError(ExitCode::Memory, "the program: " + why);
+  return std::move(file);
 }
 
 namespace {
@@ -188,13 +199,10 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
     return toolError(ExitCode::IO,
                      "no temporary directory: " + error.message());
   scope_exit clean([&] { sys::fs::remove_directories(directory); });
-  std::string artifact;
-  if (!options.isArtifact) {
-    Expected<std::string> made = compileOnce(options, directory);
-    if (!made)
-      return made.takeError();
-    artifact = *made;
-  }
+  Expected<PrivateFile> prepared = prepare(options);
+  if (!prepared)
+    return prepared.takeError();
+  prepared->shareWithChildren();
 
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -244,8 +252,7 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
     else
       close(listener);
     setenv("SHARDRT_ERRORS", directory.c_str(), 1);
-    if (!artifact.empty())
-      setenv("SHARDRT_COMPILED", artifact.c_str(), 1);
+    setenv("SHARDRT_COMPILED", prepared->path().c_str(), 1);
     execv(program.c_str(), argv);
     errs() << "shard-run: error: cannot start " << program << ": "
            << std::strerror(errno) << "\n";
@@ -427,17 +434,10 @@ Expected<std::optional<Session>> SharedProgram::fetch() {
   }
   if (!bytes.consume_front("K" + key) || bytes.empty())
     return std::nullopt;
-  SmallString<128> directory;
-  if (std::error_code error =
-          sys::fs::createUniqueDirectory("shard-run", directory))
-    return toolError(ExitCode::IO,
-                     "no temporary directory: " + error.message());
-  scope_exit clean([&] { sys::fs::remove_directories(directory); });
-  std::string artifact = (directory + "/program.so").str();
-  if (Error error =
-          writeFile(artifact, [&](raw_ostream &out) { out << bytes; }))
-    return std::move(error);
-  Expected<Session> session = Session::loadArtifact(artifact);
+  PrivateFile file;
+  if (std::string why = file.hold(bytes, "shardc-program"); !why.empty())
+    return toolError(ExitCode::Memory, "the program of rank 0: " + why);
+  Expected<Session> session = Session::loadMade(file, "the program of rank 0");
   if (!session)
     return session.takeError();
   return std::optional<Session>(std::move(*session));

@@ -2,10 +2,6 @@
 
 #include "Session.h"
 #include "shardc/Translation/Artifact.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -49,75 +45,56 @@ Session::Session(ProgramMetadata metadata, double compileTime)
   results.erase(first, results.end());
 }
 
-Error Session::loadCode(StringRef path) {
+Error Session::loadCode(const PrivateFile &file, StringRef name) {
   if (Error error = checkTypes(program))
     return error;
   if (Error error = checkExpectations(expectations))
     return error;
-  // dlopen looks for a name without a slash in the system's directories.
-  SmallString<128> absolute(path);
-  if (std::error_code error = sys::fs::make_absolute(absolute))
-    return toolError(ExitCode::IO, path + ": " + error.message());
   char problem[1024] = "";
   shardrt_program *loaded = nullptr;
-  int status =
-      shardrt_program_load(absolute.c_str(), &loaded, problem, sizeof(problem));
+  int status = shardrt_program_load_checked(
+      name.str().c_str(), file.descriptor(), &loaded, problem, sizeof(problem));
   if (status != SHARDRT_OK)
     return runtimeError(status, problem);
   code.reset(loaded);
   if (shardrt_program_num_ranks(loaded) != program.numRanks())
     return toolError(ExitCode::Artifact,
-                     path + ": metadata and site table name different meshes");
+                     name + ": metadata and site table name different meshes");
   return Error::success();
 }
 
 Expected<Session>
 Session::load(CompiledProgram compiled,
               function_ref<void(StringRef)> onLinked) {
-  SmallString<128> directory;
-  if (std::error_code error =
-          sys::fs::createUniqueDirectory("shard-run", directory))
-    return toolError(ExitCode::IO,
-                     "no temporary directory: " + error.message());
-  std::string object = (directory + "/program.o").str();
-  std::string artifact = (directory + "/program.so").str();
-  sys::RemoveFileOnSignal(object);
-  sys::RemoveFileOnSignal(artifact);
-  // The loaded code stays mapped when its file is gone.
-  scope_exit clean([&] {
-    sys::fs::remove_directories(directory);
-    sys::DontRemoveFileOnSignal(object);
-    sys::DontRemoveFileOnSignal(artifact);
-  });
-  std::error_code failed;
-  raw_fd_ostream out(object, failed);
-  if (!failed) {
-    out << compiled.object;
-    out.close();
-    failed = out.error();
-    out.clear_error();
-  }
-  if (failed)
-    return toolError(ExitCode::IO, object + ": " + failed.message());
-  if (Error error = linkSharedObject({object}, artifact))
-    return withCode(ExitCode::IO, std::move(error));
+  Expected<std::string> linked = linkSharedObject(compiled.object);
+  if (!linked)
+    return withCode(ExitCode::IO, linked.takeError());
+  PrivateFile file;
+  if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
+    return toolError(ExitCode::Memory, "the program: " + why);
   if (onLinked)
-    onLinked(artifact);
+    onLinked(file.path());
   Session session(std::move(compiled.metadata), compiled.compileMs);
   session.memoryPlan = std::move(compiled.memory);
-  if (Error error = session.loadCode(artifact))
+  if (Error error = session.loadCode(file, "the program"))
     return std::move(error);
   return std::move(session);
 }
 
-Expected<Session> Session::loadArtifact(StringRef path) {
-  Expected<ProgramMetadata> metadata = readArtifactMetadata(path);
+Expected<Session> Session::loadMade(const PrivateFile &file, StringRef name) {
+  Expected<ProgramMetadata> metadata = readArtifactMetadata(file.text());
   if (!metadata)
-    return withCode(ExitCode::Artifact, metadata.takeError());
+    return toolError(ExitCode::Artifact,
+                     name + ": refused: " + toString(metadata.takeError()));
   Session session(std::move(*metadata), 0);
-  if (Error error = session.loadCode(path))
+  if (Error error = session.loadCode(file, name))
     return std::move(error);
   return std::move(session);
+}
+
+Expected<Session> Session::loadArtifact(const OpenedArtifact &artifact) {
+  assert(artifact.isTrusted && "code of an artifact that is not trusted");
+  return loadMade(artifact.file, artifact.path);
 }
 
 /// What every site did, divided by the number of steps.

@@ -2,7 +2,7 @@
 #ifndef SHARDC_TOOLS_SHARD_RUN_SESSION_H
 #define SHARDC_TOOLS_SHARD_RUN_SESSION_H
 
-#include "../Common/Tool.h"
+#include "../Common/Artifacts.h"
 #include "HostArray.h"
 #include "HostCalls.h"
 #include "Shards.h"
@@ -61,12 +61,16 @@ struct RunResult {
 class Session {
 public:
   /// Links and loads what was compiled.
-  /// `onLinked` is given the path of the artifact, which goes away afterwards.
+  /// `onLinked` is given the path of its shared object, which goes away
+  /// afterwards.
   static llvm::Expected<Session>
   load(CompiledProgram program,
        llvm::function_ref<void(llvm::StringRef)> onLinked = {});
-  /// Loads the artifact at `path`.
-  static llvm::Expected<Session> loadArtifact(llvm::StringRef path);
+  /// Loads an artifact that is trusted.
+  static llvm::Expected<Session> loadArtifact(const OpenedArtifact &artifact);
+  /// Loads what this job has made itself: a shared object that carries nothing.
+  static llvm::Expected<Session> loadMade(const PrivateFile &file,
+                                          llvm::StringRef name);
 
   const ProgramMetadata &metadata() const { return program; }
   /// What conformance files expect: pairs of values, got and expected. Not
@@ -121,7 +125,7 @@ private:
     }
   };
   Session(ProgramMetadata program, double compileTime);
-  llvm::Error loadCode(llvm::StringRef path);
+  llvm::Error loadCode(const PrivateFile &file, llvm::StringRef name);
 
   ProgramMetadata program;
   std::vector<ValueMetadata> expectations;

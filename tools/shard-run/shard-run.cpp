@@ -137,17 +137,40 @@ static Expected<Session> compileAndLoad(const RunOptions &options,
   });
 }
 
+/// Loads what the launcher of this process has made or checked.
+static Expected<Session> loadMade(const std::string &path) {
+  PrivateFile file;
+  if (std::string why = file.read(path); !why.empty())
+    return toolError(ExitCode::IO, "the launcher's program: " + why);
+  return Session::loadMade(file, "the launcher's program");
+}
+
+/// Loads the artifact, or compiles what it carries.
+static Expected<Session> loadArtifact(const RunOptions &options,
+                                      const JobMember &member) {
+  Expected<OpenedArtifact> artifact =
+      openArtifact(options.model, *options.trust);
+  if (!artifact)
+    return artifact.takeError();
+  if (artifact->isTrusted)
+    return Session::loadArtifact(*artifact);
+  Expected<CompiledProgram> compiled = rebuild(
+      member.isFirst() ? "shard-run" : "", *artifact, options.compile);
+  if (!compiled)
+    return compiled.takeError();
+  return Session::load(std::move(*compiled));
+}
+
 /// Compiles the model or loads the artifact, and checks that its mesh is the
 /// one that was asked for.
 static Expected<Session> openProgram(const RunOptions &options,
                                      const JobMember &member) {
-  if (std::string made = artifactOfProcesses(); !made.empty())
-    return Session::loadArtifact(made);
-  if (!options.isArtifact)
-    return compileAndLoad(options, member);
-  Expected<Session> session = Session::loadArtifact(options.model);
-  if (!session)
-    return session.takeError();
+  std::string made = artifactOfProcesses();
+  Expected<Session> session = !made.empty()        ? loadMade(made)
+                              : options.isArtifact ? loadArtifact(options, member)
+                                                   : compileAndLoad(options, member);
+  if (!session || !options.isArtifact)
+    return session;
   const ProgramMetadata &program = session->metadata();
   auto refuse = [&](const Twine &asked) {
     return toolError(ExitCode::Usage,

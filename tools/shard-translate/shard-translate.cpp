@@ -6,16 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/Artifacts.h"
 #include "../Common/CompileOptions.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -33,6 +31,7 @@ static cl::opt<std::string>
                   "also ptx, cubin or fatbin"),
          cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
 static CompileOptions compile(category, "target", /*writesKernels=*/true);
+static TrustOptions trust(category);
 static cl::opt<bool>
     trace("trace",
           cl::desc("Let kernels say when they begin and end, so that "
@@ -49,8 +48,8 @@ static cl::opt<bool> hostCalls(
              "makes; whoever runs the program answers them"),
     cl::cat(category));
 static cl::extrahelp
-    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 9 size "
-              "limit, 77 declared unsupported\n");
+    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 8 "
+              "refused artifact,\n  9 size limit, 77 declared unsupported\n");
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -76,35 +75,58 @@ static Error checkOptions() {
     return usage("--emit=" + emit + " is not text: give a file with -o");
   if (output == "-" && (emit == "artifact" || emit == "obj"))
     return usage("--emit=" + emit + " is not text: give a file with -o");
-  if (isArtifact(input) && emit != "header")
-    return usage(input +
-                 " is an artifact; only its --emit=header can be written");
+  if (isArtifact(input)) {
+    if (emit != "header" && emit != "artifact")
+      return usage(input + " is an artifact: of it --emit=artifact and "
+                           "--emit=header can be written");
+    if (const cl::Option *option = compile.findGiven())
+      return usage("--" + option->ArgStr +
+                   " is said when a model is compiled, but " + input +
+                   " is an artifact");
+  }
   return Error::success();
 }
 
-static Error writeArtifact(const CompiledProgram &program) {
-  std::string object = output + ".o";
-  sys::RemoveFileOnSignal(object);
-  scope_exit clean([&] {
-    sys::fs::remove(object);
-    sys::DontRemoveFileOnSignal(object);
-  });
-  if (Error error =
-          writeFile(object, [&](raw_ostream &out) { out << program.object; }))
-    return error;
-  return withCode(ExitCode::IO, linkSharedObject({object}, output));
+static Error writeArtifact(Expected<std::string> artifact) {
+  if (!artifact)
+    return artifact.takeError();
+  return writeFile(output, [&](raw_ostream &out) { out << *artifact; });
+}
+
+/// Takes over an artifact: as it is if the user's key signed it, with the
+/// user's signature if it is trusted, and else compiled from what it carries.
+static Error takeOver() {
+  Expected<OpenedArtifact> artifact = openArtifact(input, trust);
+  if (!artifact)
+    return artifact.takeError();
+  if (emit == "header") {
+    Expected<ProgramMetadata> metadata = readArtifactMetadata(artifact->code());
+    if (!metadata)
+      return toolError(ExitCode::Artifact,
+                       input + ": refused: " + toString(metadata.takeError()));
+    return writeFile(output,
+                     [&](raw_ostream &out) { emitHeader(*metadata, out); });
+  }
+  if (trust.trust)
+    return writeArtifact(
+        sealCode(artifact->code(), artifact->program(), trust));
+  if (artifact->isTrusted)
+    return writeArtifact(std::string(artifact->file.text()));
+  Expected<CompiledProgram> program =
+      rebuild("shard-translate", *artifact, ModelOptions());
+  if (!program)
+    return program.takeError();
+  Expected<std::string> code = linkSharedObject(program->object);
+  if (!code)
+    return withCode(ExitCode::IO, code.takeError());
+  return writeArtifact(sealCode(*code, artifact->program(), trust));
 }
 
 static Error runTool() {
   if (Error error = checkOptions())
     return error;
-  if (isArtifact(input)) {
-    Expected<ProgramMetadata> metadata = readArtifactMetadata(input);
-    if (!metadata)
-      return withCode(ExitCode::Artifact, metadata.takeError());
-    return writeFile(output,
-                     [&](raw_ostream &out) { emitHeader(*metadata, out); });
-  }
+  if (isArtifact(input))
+    return takeOver();
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();
@@ -144,7 +166,7 @@ static Error runTool() {
         output, [&](raw_ostream &out) { emitHeader(program->metadata, out); });
   if (emit == "obj")
     return writeFile(output, [&](raw_ostream &out) { out << program->object; });
-  return writeArtifact(*program);
+  return writeArtifact(makeArtifact(*program, input, options, trust));
 }
 
 int main(int argc, char **argv) {

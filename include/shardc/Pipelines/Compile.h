@@ -27,6 +27,7 @@ struct CompiledProgram {
   ProgramMetadata metadata;
   MemoryPlan memory;
   std::string object;      ///< the bytes of an object file
+  std::string model;       ///< what it was compiled from, where the tool keeps it
   double compileMs = 0;    ///< from parsed module to object
 };
 

@@ -3,6 +3,7 @@
 // An artifact is a shared object with the symbols that
 // docs/Rationale/Architecture.md lists. It is linked by ld.lld, and read here
 // without mapping its code: what is in it is known before any of it runs.
+// docs/Reference/artifact.md says what stands behind the shared object.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TRANSLATION_ARTIFACT_H
@@ -29,19 +30,19 @@ void embedMetadata(mlir::ModuleOp module, const ProgramMetadata &metadata);
 /// says where it was looked for.
 llvm::Expected<std::string> findLinker();
 
-/// Links position-independent object files to the shared object `output`. Calls
-/// of the runtime stay open: they are bound when the artifact is loaded. The
-/// file appears whole or not at all. An error holds what the linker printed.
-llvm::Error linkSharedObject(llvm::ArrayRef<std::string> objects,
-                             llvm::StringRef output);
+/// Links `object`, position-independent code, to the bytes of a shared object.
+/// Calls of the runtime stay open: they are bound when it is loaded. Nothing
+/// is written to a disk. An error holds what the linker printed.
+llvm::Expected<std::string> linkSharedObject(llvm::StringRef object);
 
-/// True if the file at `path` starts as an ELF file does.
+/// True if the file at `path` starts as an ELF file does or ends in the seal of
+/// an artifact: so one whose first bytes are damaged is taken for no model.
 bool isArtifact(llvm::StringRef path);
 
-/// Reads the metadata of the artifact at `path`. Errors: a file that is no
+/// Reads the metadata of the shared object `code`. Errors: a file that is no
 /// shared object for this machine, damaged, without one of the symbols that a
 /// program has, or whose metadata parseMetadata refuses.
-llvm::Expected<ProgramMetadata> readArtifactMetadata(llvm::StringRef path);
+llvm::Expected<ProgramMetadata> readArtifactMetadata(llvm::StringRef code);
 
 /// Writes a C header: the entry point with the shapes of what it takes, and, as
 /// constants, the numbers of ranks, inputs and outputs and the boundaries of

@@ -11,6 +11,7 @@
 
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Seal/Seal.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -76,7 +77,7 @@ struct SiteMetadata {
 
 struct ProgramMetadata {
   /// Version of the format; other versions are refused.
-  static constexpr int64_t currentFormat = 1;
+  static constexpr int64_t currentFormat = kArtifactFormat;
   int64_t format = currentFormat;
   std::string name;     ///< of the module
   std::string compiler; ///< "shardc 0.1.0"

@@ -201,13 +201,26 @@ typedef int (*shardrt_main_fn)(shardrt_context *ctx, void *const *inputs,
 /** A loaded program. May be run by several worlds. */
 typedef struct shardrt_program shardrt_program;
 
-/** Loads an artifact: opens the shared object at `path`, reads its symbols and
- * checks its site table. Returns SHARDRT_OK and sets `*program`; else
+/** Loads an artifact: reads the file at `path` once, compares the digests of all
+ * its parts, and maps what it read if the user's key signed it (SHARDC_KEY, or
+ * $XDG_CONFIG_HOME/shardc/key: docs/Reference/artifact.md). Then reads symbols
+ * and checks the site table. Returns SHARDRT_OK and sets `*program`; else
  * SHARDRT_IO or SHARDRT_ARTIFACT, and writes why to `error` (NUL-terminated,
- * cut to `error_size`; may be NULL). The shared object's code is trusted. */
+ * cut to `error_size`; may be NULL). */
 SHARDRT_EXPORT int shardrt_program_load(const char *path,
                                         shardrt_program **program, char *error,
                                         size_t error_size);
+/** The same whoever signed it: its code is trusted. Digests are compared. */
+SHARDRT_EXPORT int shardrt_program_load_trusted(const char *path,
+                                                shardrt_program **program,
+                                                char *error, size_t error_size);
+/** The same for an open file that the caller has made or checked, and that
+ * nobody can write to: nothing is compared. The descriptor stays the caller's;
+ * `name` is for messages. */
+SHARDRT_EXPORT int shardrt_program_load_checked(const char *name,
+                                                int descriptor,
+                                                shardrt_program **program,
+                                                char *error, size_t error_size);
 /** A program that is in memory already (a JIT, a test). Sites and strings are
  * read during the call; `metadata` is copied and may be NULL. Errors as above.
  */

@@ -7,16 +7,26 @@
 
 #include "Core/Program.h"
 #include "Collectives/Plan.h"
+#include "shardc/Seal/PrivateFile.h"
+#include "shardc/Seal/Seal.h"
+#include "shardc/Seal/UserKey.h"
 #include "shardrt/TensorMap.h"
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <new>
+#include <unistd.h>
 
 using namespace shardrt;
 
 void CloseLibrary::operator()(void *handle) const { dlclose(handle); }
+
+OpenFile::~OpenFile() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
 
 void shardrt::writeError(char *buffer, size_t size, const std::string &text) {
   if (!buffer || size == 0)
@@ -183,6 +193,91 @@ static int guarded(char *error, size_t errorSize, Body body) {
   }
 }
 
+/// Maps the artifact in the file `descriptor`, which it owns, and reads what
+/// it holds. `name` is for messages.
+static int loadCode(const std::string &name, int descriptor,
+                    shardrt_program **program, char *error, size_t errorSize) {
+  auto loaded = std::make_shared<Program>();
+  loaded->file.descriptor = descriptor;
+  auto refuse = [&](int status, const std::string &why) {
+    writeError(error, errorSize, name + ": " + why);
+    return status;
+  };
+  std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  loaded->library.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!loaded->library) {
+    const char *why = dlerror();
+    return refuse(SHARDRT_ARTIFACT, why ? why : "cannot be opened");
+  }
+  auto symbol = [&](const char *symbolName) {
+    return dlsym(loaded->library.get(), symbolName);
+  };
+  auto *sites = static_cast<const int64_t *>(symbol("shardc_sites"));
+  auto *sitesLength =
+      static_cast<const int64_t *>(symbol("shardc_sites_length"));
+  auto *strings = static_cast<const char *>(symbol("shardc_strings"));
+  auto *stringsLength =
+      static_cast<const int64_t *>(symbol("shardc_strings_length"));
+  auto *metadata = static_cast<const char *>(symbol("shardc_metadata"));
+  loaded->main = reinterpret_cast<shardrt_main_fn>(symbol("shardc_main"));
+  if (!loaded->main || !sites || !sitesLength || !strings || !stringsLength ||
+      !metadata)
+    return refuse(SHARDRT_ARTIFACT,
+                  "is no artifact of shardc: it does not export shardc_main, "
+                  "shardc_sites, shardc_strings and shardc_metadata");
+  constexpr int64_t limit = int64_t(1) << 40;
+  if (*sitesLength < 0 || *sitesLength > limit || *stringsLength < 0 ||
+      *stringsLength > limit)
+    return refuse(SHARDRT_ARTIFACT, "lengths of its tables make no sense");
+  loaded->metadata = metadata;
+  std::string why =
+      readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
+                 {strings, static_cast<size_t>(*stringsLength)});
+  if (why.empty())
+    why = readKernels(*loaded);
+  if (why.empty())
+    why = readMarked(*loaded);
+  if (!why.empty())
+    return refuse(SHARDRT_ARTIFACT, why);
+  *program = new shardrt_program{std::move(loaded)};
+  return SHARDRT_OK;
+}
+
+/// Loads the artifact at `path` once its digests hold and, unless `trusted`,
+/// its signature is of the user's key.
+static int loadArtifact(const char *path, bool trusted,
+                        shardrt_program **program, char *error,
+                        size_t errorSize) {
+  return guarded(error, errorSize, [&]() -> int {
+    if (!path || !program) {
+      writeError(error, errorSize, "a NULL argument");
+      return SHARDRT_USAGE;
+    }
+    auto refuse = [&](int status, const std::string &why) {
+      writeError(error, errorSize, std::string(path) + ": " + why);
+      return status;
+    };
+    shardc::PrivateFile file;
+    if (std::string why = file.read(path); !why.empty())
+      return refuse(SHARDRT_IO, why);
+    shardc::Seal seal;
+    if (std::string why = shardc::readSeal(file.bytes(), seal); !why.empty())
+      return refuse(SHARDRT_ARTIFACT, "refused: " + why);
+    if (!trusted) {
+      shardc::UserKey key;
+      std::string why = shardc::readUserKey("", /*make=*/false, key);
+      if (!key.trusts(seal.signer))
+        return refuse(
+            SHARDRT_ARTIFACT,
+            "refused: its machine code is not signed with your key (" +
+                (why.empty() ? key.path : why) + "); shard-translate " + path +
+                " -o NEW compiles it again from the program that it carries, "
+                "and signs that");
+    }
+    return loadCode(path, file.release(), program, error, errorSize);
+  });
+}
+
 extern "C" {
 
 int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
@@ -213,60 +308,29 @@ int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
 
 int shardrt_program_load(const char *path, shardrt_program **program,
                          char *error, size_t errorSize) {
+  return loadArtifact(path, /*trusted=*/false, program, error, errorSize);
+}
+
+int shardrt_program_load_trusted(const char *path, shardrt_program **program,
+                                 char *error, size_t errorSize) {
+  return loadArtifact(path, /*trusted=*/true, program, error, errorSize);
+}
+
+int shardrt_program_load_checked(const char *name, int descriptor,
+                                 shardrt_program **program, char *error,
+                                 size_t errorSize) {
   return guarded(error, errorSize, [&]() -> int {
-    if (!path || !program) {
-      writeError(error, errorSize, "a NULL argument");
+    if (!name || !program || descriptor < 0) {
+      writeError(error, errorSize, "a NULL or negative argument");
       return SHARDRT_USAGE;
     }
-    std::string file = path;
-    auto refuse = [&](int status, const std::string &why) {
-      writeError(error, errorSize, file + ": " + why);
-      return status;
-    };
-    if (std::FILE *stream = std::fopen(path, "rb"))
-      std::fclose(stream);
-    else
-      return refuse(SHARDRT_IO, "cannot be read");
-    // Without a slash dlopen would search the system's folders.
-    std::string name = file.find('/') == std::string::npos ? "./" + file : file;
-    auto loaded = std::make_shared<Program>();
-    loaded->library.reset(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
-    if (!loaded->library) {
-      const char *why = dlerror();
-      return refuse(SHARDRT_ARTIFACT, why ? why : "cannot be opened");
+    int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) {
+      writeError(error, errorSize,
+                 std::string(name) + ": " + std::strerror(errno));
+      return SHARDRT_IO;
     }
-    auto symbol = [&](const char *symbolName) {
-      return dlsym(loaded->library.get(), symbolName);
-    };
-    auto *sites = static_cast<const int64_t *>(symbol("shardc_sites"));
-    auto *sitesLength =
-        static_cast<const int64_t *>(symbol("shardc_sites_length"));
-    auto *strings = static_cast<const char *>(symbol("shardc_strings"));
-    auto *stringsLength =
-        static_cast<const int64_t *>(symbol("shardc_strings_length"));
-    auto *metadata = static_cast<const char *>(symbol("shardc_metadata"));
-    loaded->main = reinterpret_cast<shardrt_main_fn>(symbol("shardc_main"));
-    if (!loaded->main || !sites || !sitesLength || !strings || !stringsLength ||
-        !metadata)
-      return refuse(SHARDRT_ARTIFACT,
-                    "is no artifact of shardc: it does not export shardc_main, "
-                    "shardc_sites, shardc_strings and shardc_metadata");
-    constexpr int64_t limit = int64_t(1) << 40;
-    if (*sitesLength < 0 || *sitesLength > limit || *stringsLength < 0 ||
-        *stringsLength > limit)
-      return refuse(SHARDRT_ARTIFACT, "lengths of its tables make no sense");
-    loaded->metadata = metadata;
-    std::string why =
-        readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
-                   {strings, static_cast<size_t>(*stringsLength)});
-    if (why.empty())
-      why = readKernels(*loaded);
-    if (why.empty())
-      why = readMarked(*loaded);
-    if (!why.empty())
-      return refuse(SHARDRT_ARTIFACT, why);
-    *program = new shardrt_program{std::move(loaded)};
-    return SHARDRT_OK;
+    return loadCode(name, own, program, error, errorSize);
   });
 }
 

@@ -16,7 +16,18 @@ struct CloseLibrary {
   void operator()(void *handle) const;
 };
 
+/// The file that a shared object was opened as. Open as long as that is: the
+/// system's loader takes another file under the same number for the same one.
+struct OpenFile {
+  OpenFile() = default;
+  OpenFile(const OpenFile &) = delete;
+  OpenFile &operator=(const OpenFile &) = delete;
+  ~OpenFile();
+  int descriptor = -1;
+};
+
 struct Program {
+  OpenFile file;
   std::unique_ptr<void, CloseLibrary> library; ///< none for one in memory
   shardrt_main_fn main = nullptr;
   SiteTable table;

@@ -2,6 +2,7 @@
 
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -38,16 +39,18 @@ TEST(Artifact, RefusesWhatIsNone) {
                      24);
   }
   EXPECT_TRUE(isArtifact(path));
-  Expected<ProgramMetadata> metadata = readArtifactMetadata(path);
+  auto file = MemoryBuffer::getFile(path);
+  ASSERT_TRUE(bool(file));
+  Expected<ProgramMetadata> metadata =
+      readArtifactMetadata((*file)->getBuffer());
   ASSERT_FALSE(bool(metadata));
-  EXPECT_NE(toString(metadata.takeError()).find("refused: "),
-            std::string::npos);
+  EXPECT_NE(toString(metadata.takeError()), "");
   sys::fs::remove(path);
 }
 
 TEST(Artifact, LinkerSaysWhatIsWrong) {
-  std::string message =
-      toString(linkSharedObject({"no/such/file.o"}, "artifact-test.so"));
-  EXPECT_NE(message.find("no/such/file.o"), std::string::npos) << message;
-  EXPECT_FALSE(sys::fs::exists("artifact-test.so"));
+  Expected<std::string> linked = linkSharedObject("no object file");
+  ASSERT_FALSE(bool(linked));
+  std::string message = toString(linked.takeError());
+  EXPECT_NE(message.find("ld.lld: error: "), std::string::npos) << message;
 }

@@ -1,0 +1,63 @@
+//===- Seal.h - What says that an artifact is whole, and whose --*- C++ -*-===//
+//
+// An artifact is a shared object, then the program that it was compiled from,
+// then a seal: the names, places and SHA-256 of all parts of the file, which
+// leave no byte out, and an Ed25519 signature over these. A loader of shared
+// objects sees the first part alone. docs/Reference/artifact.md has the bytes.
+//
+// Files are not trusted here: whatever they hold, reading ends in a message.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_SEAL_SEAL_H
+#define SHARDC_SEAL_SEAL_H
+
+#include "shardc/Crypto/Crypto.h"
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardc {
+
+/// The one number of the format of artifacts: seal, metadata and program.
+/// Others are refused by their number.
+inline constexpr uint32_t kArtifactFormat = 2;
+
+/// A part of the file: a section of the shared object, what lies between
+/// sections, or the program.
+struct SealedSection {
+  std::string name; ///< ".text", "ELF header", "padding before .dynamic"
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  crypto::Digest digest = {};
+};
+
+/// A seal whose digests all hold.
+struct Seal {
+  /// By offset; each begins where the one before ends, the last ends where the
+  /// seal begins.
+  std::vector<SealedSection> sections;
+  uint64_t codeBytes = 0; ///< of the shared object, at the file's begin
+  crypto::Bytes program;  ///< a view of the file; empty where none is carried
+  /// Whose signature is under it. nullopt: nobody signed.
+  std::optional<crypto::PublicKey> signer;
+};
+
+/// Whether `end`, the last bytes of a file (16 or more), are those of a seal.
+bool endsInSeal(crypto::Bytes end);
+/// How many bytes at the end of a file tell that.
+inline constexpr size_t kSealEndBytes = 16;
+
+/// Puts `program` and a seal behind the shared object `code`; signed if `key`
+/// is not null. The same arguments give the same bytes.
+std::string sealArtifact(std::string_view code, std::string_view program,
+                         const crypto::SigningKey *key);
+
+/// Reads the seal at the end of `file` and compares every digest. Returns an
+/// empty string, or what is wrong: no seal, another format, the name of the
+/// part that is damaged, a signature that does not hold.
+std::string readSeal(crypto::Bytes file, Seal &seal);
+
+} // namespace shardc
+
+#endif // SHARDC_SEAL_SEAL_H
