@@ -16,6 +16,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -228,13 +229,18 @@ static size_t addressSpace() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
+/// Bytes of address space that reading a program of `bytes` may take.
+static size_t roomForReading(size_t bytes) {
+  return 768 * kMebibyte + 64 * bytes;
+}
+
 static void limitReading(size_t bytes) {
   lowerLimit(RLIMIT_CORE, 0);
   lowerLimit(RLIMIT_CPU, kSecondsOfReading + bytes / kMebibyte);
   // A sanitizer reserves more than any limit would leave it.
   size_t now = addressSpace();
   if (now && now < (size_t(1) << 40))
-    lowerLimit(RLIMIT_AS, now + 768 * kMebibyte + 64 * bytes);
+    lowerLimit(RLIMIT_AS, now + roomForReading(bytes));
   // What this process comes through with leaves its parent a quarter more.
   rlimit stack;
   if (getrlimit(RLIMIT_STACK, &stack) == 0)
@@ -258,6 +264,10 @@ static int answerTo = -1;
   if (int null = open("/dev/null", O_WRONLY); null >= 0)
     dup2(null, STDERR_FILENO);
   std::set_new_handler([] { answer(answerTo, NoMemory); });
+  llvm::remove_bad_alloc_error_handler();
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { answer(answerTo, NoMemory); });
+  llvm::remove_fatal_error_handler();
   limitReading(buffer.getBufferSize());
   context.disableMultithreading();
   std::string said;
@@ -350,6 +360,16 @@ static std::string describeBytecode(StringRef bytecode, StringRef said) {
   return said.empty() ? "not valid bytecode" : said.str();
 }
 
+/// MiB of address space that this process may have, where that is less than a
+/// program of `bytes` is given; else 0.
+static uint64_t limitOfThisProcess(size_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      limit.rlim_cur >= addressSpace() + roomForReading(bytes))
+    return 0;
+  return limit.rlim_cur / kMebibyte;
+}
+
 FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
 shardc::readForeignProgram(MLIRContext &context,
                            std::unique_ptr<llvm::MemoryBuffer> buffer,
@@ -404,6 +424,9 @@ shardc::readForeignProgram(MLIRContext &context,
   case BeyondLimit:
     return emitError(file) << rest;
   default:
+    if (uint64_t limit = limitOfThisProcess(program.getBufferSize()))
+      return emitError(file) << "no memory to read it: this process may have "
+                             << limit << " MiB of address space (ulimit -v)";
     return emitError(file) << "reading it takes more than "
                            << (768 + program.getBufferSize() / kMebibyte * 64)
                            << " MiB of memory";

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Support/Npz.h"
+#include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/EndianStream.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -313,11 +313,7 @@ Expected<NpyArray> shardc::parseNpy(ArrayRef<char> bytes, StringRef name) {
 }
 
 static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return makeError(path, "{0}", buffer.getError().message());
-  return std::move(*buffer);
+  return readInputFile(path, /*isText=*/false);
 }
 
 Expected<NpyArray> shardc::readNpy(StringRef path, bool inPlace) {
@@ -615,44 +611,15 @@ static std::string headerOf(const NpyView &array) {
   return header + dict;
 }
 
-/// Calls `write` on a new file beside `path`, and renames it to `path` if that
-/// went well.
-static Error writeAtomically(StringRef path,
-                             function_ref<void(raw_fd_ostream &)> write) {
-  Expected<sys::fs::TempFile> file = createBeside(path);
-  if (!file)
-    return makeError(path, "cannot be written: {0}",
-                     toString(file.takeError()));
-  std::error_code failed;
-  uint64_t written = 0;
-  {
-    raw_fd_ostream out(file->FD, /*shouldClose=*/false);
-    write(out);
-    out.flush();
-    written = out.tell();
-    failed = out.error();
-    out.clear_error();
-  }
-  if (failed) {
-    consumeError(file->discard());
-    return makeError(path, "writing stopped after {0} bytes: {1}", written,
-                     failed.message());
-  }
-  if (Error error = keepAs(*file, path))
-    return makeError(path, "cannot be written: {0}",
-                     toString(std::move(error)));
-  return Error::success();
-}
-
 Error shardc::writeNpy(StringRef path, const NpyView &array) {
-  return writeAtomically(path, [&](raw_fd_ostream &out) {
+  return writeOutputFile(path, [&](raw_fd_ostream &out) {
     out << headerOf(array);
     out.write(array.data.data(), array.data.size());
   });
 }
 
 Error shardc::writeNpz(StringRef path, ArrayRef<NpyView> arrays) {
-  return writeAtomically(path, [&](raw_fd_ostream &out) {
+  return writeOutputFile(path, [&](raw_fd_ostream &out) {
     support::endian::Writer writer(out, endianness::little);
     std::string directory;
     raw_string_ostream directoryOut(directory);

@@ -2,8 +2,10 @@
 
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Seal/Seal.h"
+#include "shardc/Support/InputFile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,6 +81,18 @@ struct MemoryFile {
 };
 } // namespace
 
+/// Whether all of the ELF file that the linker wrote is there: it says nothing
+/// of bytes that it could not write. What stands last is the section headers.
+static bool isWhole(StringRef bytes) {
+  ELF::Elf64_Ehdr header;
+  if (bytes.size() < sizeof(header))
+    return false;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return header.e_shoff <= bytes.size() &&
+         uint64_t(header.e_shnum) * header.e_shentsize <=
+             bytes.size() - header.e_shoff;
+}
+
 Expected<std::string> shardc::linkSharedObject(StringRef object) {
   Expected<std::string> linker = findLinker();
   if (!linker)
@@ -120,12 +134,22 @@ Expected<std::string> shardc::linkSharedObject(StringRef object) {
       problem += StringRef(*text).trim().str();
     else
       consumeError(text.takeError());
+    if (problem.empty())
+      problem = *linker + " ended with code " + std::to_string(status) +
+                " and said nothing";
     return createStringError("linking failed: " + problem);
   }
-  return output.contents();
+  Expected<std::string> linked = output.contents();
+  if (linked && !isWhole(*linked))
+    return createStringError(
+        "linking failed: the linker could not write all of it");
+  return linked;
 }
 
 bool shardc::isArtifact(StringRef path) {
+  // Of a pipe the first bytes can be read once.
+  if (!isStoredFile(path))
+    return false;
   file_magic magic;
   if (!identify_magic(path, magic) &&
       (magic == file_magic::elf_shared_object || magic == file_magic::elf ||
@@ -133,10 +157,7 @@ bool shardc::isArtifact(StringRef path) {
        magic == file_magic::elf_executable))
     return true;
   uint64_t size;
-  sys::fs::file_status status;
-  if (path == "-" || sys::fs::status(path, status) ||
-      !sys::fs::is_regular_file(status) || sys::fs::file_size(path, size) ||
-      size < kSealEndBytes)
+  if (sys::fs::file_size(path, size) || size < kSealEndBytes)
     return false;
   ErrorOr<std::unique_ptr<MemoryBuffer>> end =
       MemoryBuffer::getFileSlice(path, kSealEndBytes, size - kSealEndBytes);

@@ -1,9 +1,11 @@
 //===- Tool.cpp - What the command-line tools share -----------------------===//
 
 #include "Tool.h"
+#include "Start.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -254,29 +256,46 @@ static StringRef adviceFor(StringRef op) {
       .Default("");
 }
 
-Error shardc::writeFile(StringRef path,
-                        function_ref<void(raw_ostream &)> write) {
+Error shardc::endOutput() {
+  outs().flush();
+  std::error_code failed = outs().error();
+  // Streams that still know of an error when they go end the process with it.
+  outs().clear_error();
+  if (failed)
+    return toolError(ExitCode::IO, "stdout: " + failed.message());
+  return Error::success();
+}
+
+Error shardc::writeFile(StringRef path, function_ref<void(raw_ostream &)> write,
+                        unsigned mode) {
   if (path == "-") {
     write(outs());
+    return endOutput();
+  }
+  return ioError(writeOutputFile(path, write, mode));
+}
+
+Error shardc::checkOutput(StringRef path) {
+  if (path == "-")
     return Error::success();
-  }
-  Expected<sys::fs::TempFile> file = createBeside(path);
-  if (!file)
-    return toolError(ExitCode::IO, path + ": cannot be written: " +
-                                       toString(file.takeError()));
-  std::error_code failed;
-  {
-    raw_fd_ostream out(file->FD, /*shouldClose=*/false);
-    write(out);
-    out.flush();
-    failed = out.error();
-    out.clear_error();
-  }
-  if (failed) {
-    consumeError(file->discard());
-    return toolError(ExitCode::IO, path + ": " + failed.message());
-  }
-  return withCode(ExitCode::IO, keepAs(*file, path));
+  return withCode(ExitCode::IO, checkOutputFile(path));
+}
+
+/// Whether a message of the compiler or of the linker says that memory could
+/// not be had.
+static bool isAboutMemory(StringRef message) {
+  return message.contains_insensitive("out of memory") ||
+         message.contains("bad_alloc") ||
+         message.contains("Cannot allocate memory") ||
+         message.starts_with("no memory");
+}
+
+Error shardc::ioError(Error error) {
+  if (!error)
+    return error;
+  std::string message = toString(std::move(error));
+  return toolError(isAboutMemory(message) ? ExitCode::Memory : ExitCode::IO,
+                   message);
 }
 
 /// Calls `use` on the parsed model at `path`, with `options` made to fit it.
@@ -284,12 +303,13 @@ Error shardc::writeFile(StringRef path,
 /// `options.text`.
 static Error withModel(StringRef path, ModelOptions &options,
                        function_ref<LogicalResult(mlir::ModuleOp)> use) {
-  if (path != "-" && !options.text) {
-    sys::fs::file_status status;
-    if (std::error_code error = sys::fs::status(path, status))
-      return toolError(ExitCode::IO, path + ": " + error.message());
-    if (sys::fs::is_directory(status))
-      return toolError(ExitCode::IO, path + ": is a directory");
+  Activity activity("compiling the model");
+  if (!options.text) {
+    Expected<std::unique_ptr<MemoryBuffer>> read =
+        readInputFile(path, /*isText=*/true);
+    if (!read)
+      return ioError(read.takeError());
+    options.text = (*read)->getBuffer().str();
   }
   std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
   // The source line says enough: users meet few of our ops.
@@ -304,6 +324,8 @@ static Error withModel(StringRef path, ModelOptions &options,
             !std::exchange(first, false))
           return failure(); // the next handler prints it
         std::string message = diagnostic.str();
+        if (isAboutMemory(message))
+          refused = ExitCode::Memory;
         StringRef op = unknownOp(message);
         if (adviceFor(op).empty())
           op = {};
@@ -327,16 +349,9 @@ static Error withModel(StringRef path, ModelOptions &options,
             mlir::DiagnosticSeverity::Error);
         return success();
       });
-  if (!options.text)
-    if (ErrorOr<std::unique_ptr<MemoryBuffer>> file =
-            MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true))
-      options.text = (*file)->getBuffer().str();
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      options.text
-          ? parseModel(*context, MemoryBuffer::getMemBufferCopy(
-                                     *options.text,
-                                     path == "-" ? "<stdin>" : path))
-          : parseModel(*context, path);
+      parseModel(*context, MemoryBuffer::getMemBufferCopy(
+                               *options.text, path == "-" ? "<stdin>" : path));
   if (!module)
     return toolError(refused, "");
   if (options.ranks)

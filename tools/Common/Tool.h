@@ -60,7 +60,14 @@ int reportAndGetExitCode(llvm::StringRef tool, llvm::Error error);
 /// Calls `write` on a new file, which gets its name if all went well; on stdout
 /// for '-'. Errors have code 7.
 llvm::Error writeFile(llvm::StringRef path,
-                      llvm::function_ref<void(llvm::raw_ostream &)> write);
+                      llvm::function_ref<void(llvm::raw_ostream &)> write,
+                      unsigned mode = 0666);
+/// Says before anything is done that writeFile(path) could only fail.
+llvm::Error checkOutput(llvm::StringRef path);
+/// Brings what was printed to stdout; code 7 if that takes less than all.
+llvm::Error endOutput();
+/// Gives `error` code 7, or 9 where it says that memory could not be had.
+llvm::Error ioError(llvm::Error error);
 
 /// A number among the options: kept as text, so that one that is none gets an
 /// error like all others.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/Start.h"
 #include "../Common/Tool.h"
 #include "Faults.h"
 #include "Generator.h"
@@ -15,7 +16,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <ctime>
@@ -225,6 +225,6 @@ static Error runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
-  return reportAndGetExitCode("shard-fuzz", runTool(argc, argv));
+  ToolStart start("shard-fuzz", argc, argv);
+  return start.end(runTool(argc, argv));
 }

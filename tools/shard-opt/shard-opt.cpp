@@ -4,6 +4,8 @@
 // are read as in every tool: in a child process under limits first.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/Start.h"
+#include "../Common/Tool.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -13,18 +15,17 @@
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/ForeignProgram.h"
-#include "llvm/Support/InitLLVM.h"
+#include "shardc/Support/InputFile.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
+using namespace shardc;
 
 static void registerUpstreamDialects(DialectRegistry &registry) {
   registry
@@ -69,41 +70,50 @@ static void explainAtTheEnd(MlirOptMainConfig &config) {
   });
 }
 
-/// Reads, runs, writes; an error is on the error stream.
-static LogicalResult run(StringRef inputName, StringRef outputName,
-                         DialectRegistry &registry) {
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(inputName, &error);
-  if (!file) {
-    llvm::errs() << "shard-opt: error: " << error << '\n';
-    return failure();
-  }
+/// An error whose diagnostics have been printed.
+static llvm::Error refused() { return toolError(ExitCode::Refused, ""); }
+
+/// Reads, runs, writes.
+static llvm::Error run(StringRef inputName, StringRef outputName,
+                       DialectRegistry &registry) {
+  if (llvm::Error error = checkOutput(outputName))
+    return error;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      readInputFile(inputName, /*isText=*/true);
+  if (!file)
+    return ioError(file.takeError());
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   explainAtTheEnd(config);
   FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program =
-      read(std::move(file), registry, config);
+      read(std::move(*file), registry, config);
   if (failed(program))
-    return failure();
-  std::unique_ptr<llvm::ToolOutputFile> output =
-      openOutputFile(outputName, &error);
-  if (!output) {
-    llvm::errs() << "shard-opt: error: " << error << '\n';
-    return failure();
+    return refused();
+  Activity activity("running passes");
+  if (outputName == "-") {
+    if (failed(MlirOptMain(llvm::outs(), std::move(*program), registry, config)))
+      return refused();
+    return llvm::Error::success();
   }
-  if (failed(MlirOptMain(output->os(), std::move(*program), registry, config)))
-    return failure();
-  output->keep();
-  return success();
+  // A file is written when all passes have run.
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (failed(MlirOptMain(out, std::move(*program), registry, config)))
+    return refused();
+  return writeFile(outputName, [&](llvm::raw_ostream &to) { to << text; });
 }
 
+static llvm::cl::extrahelp
+    exitCodes("\nexit codes: 0 ok, 1 program refused, or usage, 7 I/O, 9 "
+              "memory\n");
+
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+  ToolStart start("shard-opt", argc, argv);
   DialectRegistry registry;
   registerUpstreamDialects(registry);
-  shardc::registerShardcDialects(registry);
-  shardc::registerShardcPasses();
+  registerShardcDialects(registry);
+  registerShardcPasses();
   registerUpstreamPasses();
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "shard-opt: the project's passes on IR\n", registry);
-  return asMainReturnCode(run(inputName, outputName, registry));
+  return start.end(run(inputName, outputName, registry));
 }

@@ -104,11 +104,12 @@ namespace {
 class ProcessLock {
 public:
   ProcessLock() {
-    const char *directory = std::getenv("SHARDRT_ERRORS");
-    if (!directory)
+    const char *calls = std::getenv("SHARDRT_CALLS");
+    if (!calls)
       return;
-    file = open((std::string(directory) + "/calls").c_str(),
-                O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    // Opened once more: those who inherit one descriptor share its lock.
+    file = open((std::string("/proc/self/fd/") + calls).c_str(),
+                O_RDWR | O_CLOEXEC);
     while (file >= 0 && flock(file, LOCK_EX) != 0 && errno == EINTR)
       ;
   }

@@ -1,6 +1,7 @@
 //===- Inputs.cpp - The arrays that a program is run on -------------------===//
 
 #include "Inputs.h"
+#include "shardc/Support/InputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -52,7 +53,7 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
             ArrayRef<ValueMetadata> values, bool inPlace = false) {
   Expected<NpzArchive> archive = NpzArchive::open(path);
   if (!archive)
-    return withCode(ExitCode::IO, archive.takeError());
+    return ioError(archive.takeError());
   std::string tooMany = (prefix + Twine(values.size())).str();
   if (archive->contains(tooMany))
     return toolError(ExitCode::IO, path + ": has a member '" + tooMany +
@@ -89,7 +90,7 @@ static Expected<HostArray> readInput(StringRef text, const ValueMetadata &value,
   if (text.consume_front("@")) {
     Expected<NpyArray> array = readNpy(text, inPlace);
     if (!array)
-      return withCode(ExitCode::IO, array.takeError());
+      return ioError(array.takeError());
     return adopt(std::move(*array), value, name, text);
   }
   Expected<HostArray> array = parseArray(text);
@@ -149,8 +150,12 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
 }
 
 /// False for text in which no type has a dynamic dim.
-static bool mayBeDynamic(StringRef path) {
-  auto file = MemoryBuffer::getFile(path);
+static bool mayBeDynamic(const RunOptions &options) {
+  if (!options.compile.text && !isStoredFile(options.model))
+    return false;
+  auto file = options.compile.text
+                  ? MemoryBuffer::getMemBuffer(*options.compile.text)
+                  : MemoryBuffer::getFile(options.model);
   if (!file)
     return false;
   StringRef text = (*file)->getBuffer();
@@ -160,7 +165,7 @@ static bool mayBeDynamic(StringRef path) {
 
 std::string shardc::shapesOfInputs(const RunOptions &options) {
   if ((options.inputs.empty() && options.inputsFile.empty()) ||
-      !mayBeDynamic(options.model))
+      !mayBeDynamic(options))
     return {};
   std::string shapes;
   raw_string_ostream out(shapes);
@@ -171,6 +176,9 @@ std::string shardc::shapesOfInputs(const RunOptions &options) {
     interleave(shape, out, "x");
     out << ";";
   };
+  // A pipe is read once, when its array is needed.
+  if (!options.inputsFile.empty() && !isStoredFile(options.inputsFile))
+    return {};
   if (!options.inputsFile.empty()) {
     Expected<NpzArchive> archive = NpzArchive::open(options.inputsFile);
     if (!archive) {
@@ -190,6 +198,8 @@ std::string shardc::shapesOfInputs(const RunOptions &options) {
   for (auto [i, input] : enumerate(options.inputs)) {
     StringRef text = input;
     if (text.consume_front("@")) {
+      if (!isStoredFile(text))
+        continue;
       Expected<NpyArray> array = readNpy(text, /*inPlace=*/true);
       if (array)
         add(i, array->shape);

@@ -2,11 +2,13 @@
 
 #include "Options.h"
 #include "../Common/CompileOptions.h"
+#include "shardc/Support/InputFile.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include <cmath>
 #include <fcntl.h>
 
@@ -116,7 +118,7 @@ static cl::extrahelp
               "differ, 4 rank lost,\n"
               "  5 watchdog, 6 collective mismatch, 7 I/O, 8 refused artifact, "
               "9 memory or size\n"
-              "  limit, 77 declared unsupported, 130 Ctrl-C, 143 TERM\n");
+              "  limit, 77 declared unsupported, 129 HUP, 130 Ctrl-C, 143 TERM\n");
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -216,6 +218,38 @@ static Error checkOptions() {
       !expect.getNumOccurrences() && !check)
     return usage("--rtol and --atol say how --expect or --check compares; "
                  "neither is given");
+  return Error::success();
+}
+
+/// Takes the model out of a pipe, which can be read once.
+static Error readPiped(RunOptions &options) {
+  // What started several processes gives each the same command line.
+  if (options.model != "-" && std::getenv("SHARDRT_RANK"))
+    return toolError(ExitCode::IO, options.model +
+                                       ": is no file on a disk: several processes "
+                                       "cannot each read it; store it in one");
+  Expected<std::unique_ptr<MemoryBuffer>> read =
+      readInputFile(options.model, /*isText=*/true);
+  if (!read)
+    return ioError(read.takeError());
+  StringRef bytes = (*read)->getBuffer();
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return toolError(ExitCode::IO, options.model +
+                                       ": is an artifact, which has to be stored "
+                                       "in a file to be loaded");
+  options.piped = options.compile.text = bytes.str();
+  return Error::success();
+}
+
+/// Files that cannot be written are found before the work that they are for.
+static Error checkOutputs(const RunOptions &options) {
+  for (StringRef path : {StringRef(options.outputsFile),
+                         StringRef(options.reportFile),
+                         StringRef(options.traceFile)})
+    if (!path.empty())
+      if (Error error = checkOutput(path))
+        return error;
   return Error::success();
 }
 
@@ -320,5 +354,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.timeoutMs = timeoutMs.value_or(0);
   options.memoryLimit = limit.value_or(0);
   options.fitsMemory = fitMemory;
+  if (Error error = checkOutputs(options))
+    return std::move(error);
+  bool isPiped = model == "-" || (sys::fs::exists(model) && !isStoredFile(model));
+  if (isPiped && !std::getenv("SHARDRT_COMPILED"))
+    if (Error error = readPiped(options))
+      return std::move(error);
   return options;
 }

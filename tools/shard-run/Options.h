@@ -14,6 +14,7 @@ namespace shardc {
 struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact
   bool isArtifact = false;
+  std::optional<std::string> piped; ///< the model's text, where it is no file
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   ModelOptions compile;
   std::vector<std::string>

@@ -2,16 +2,16 @@
 //
 // --processes=N is a launcher for one machine: it listens at a port that the
 // system picks, hands the socket to rank 0, and tells each process its rank as
-// other launchers do. SHARDRT_COMPILED is what all of them load: a descriptor
-// that they inherit, of memory that they share and nobody can write to.
-// SHARDRT_ERRORS the directory where each leaves what it has to say in the end:
-// what several say is said once.
+// other launchers do. What they share with it has no name, and they inherit it
+// open: SHARDRT_COMPILED is what all of them load, which nobody can write to,
+// SHARDRT_ERRORS the descriptor where each leaves what it has to say in the end
+// (what several say is said once), SHARDRT_CALLS one to lock.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Processes.h"
+#include "shardc/Support/MemoryFile.h"
 #include "shardc/Translation/Artifact.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -25,6 +25,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -44,7 +45,9 @@ static volatile sig_atomic_t caught = 0;
 static void catchSignal(int number) { caught = number; }
 
 static Error systemError(const Twine &what) {
-  return toolError(ExitCode::IO, what + ": " + std::strerror(errno));
+  return toolError(errno == ENOMEM || errno == EAGAIN ? ExitCode::Memory
+                                                      : ExitCode::IO,
+                   what + ": " + std::strerror(errno));
 }
 
 /// What all processes load, in memory that they share: the artifact if its
@@ -74,7 +77,7 @@ static Expected<PrivateFile> prepare(const RunOptions &options) {
                          Twine(ranks) + " ranks: one process is one rank");
   Expected<std::string> linked = linkSharedObject(compiled->object);
   if (!linked)
-    return withCode(ExitCode::IO, linked.takeError());
+    return ioError(linked.takeError());
   PrivateFile file;
   if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
     return toolError(ExitCode::Memory, "the program: " + why);
@@ -85,6 +88,7 @@ namespace {
 /// A process that was started.
 struct Started {
   pid_t process = -1;
+  MemoryFile said{-1}; ///< what it has to say in the end
   bool isOver = false;
   bool isKilled = false; ///< by a signal that the launcher did not send
   int code = 0;
@@ -135,7 +139,7 @@ static int waitForAll(std::vector<Started> &ranks) {
   // does not begin is waited for by those who wait to begin.
   std::chrono::seconds grace(4);
   bool isBeginning = false;
-  std::optional<Clock::time_point> failedAt;
+  std::optional<Clock::time_point> failedAt, sentAt;
   bool isAsked = false;
   int sent = 0;
   while (true) {
@@ -150,11 +154,12 @@ static int waitForAll(std::vector<Started> &ranks) {
         continue;
       }
       started.isOver = isAnyNew = true;
-      started.isKilled =
-          found > 0 && WIFSIGNALED(status) && !isAsked && sent == 0;
+      // A terminal's signal reaches all processes, in any order.
+      bool isOver = isAsked || caught != 0;
+      started.isKilled = found > 0 && WIFSIGNALED(status) && !isOver;
       started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
                                : describeEnd(rank, started.process, status,
-                                             isAsked || sent != 0);
+                                             isOver);
       if (started.code != 0 && !failedAt) {
         failedAt = Clock::now();
         isBeginning = !isOfRun(started.code);
@@ -165,12 +170,16 @@ static int waitForAll(std::vector<Started> &ranks) {
     if (!isAnyLeft)
       break;
     bool isLate = failedAt && Clock::now() - *failedAt > grace && !isAsked;
+    // One that is stopped does not hear what it is asked.
+    isLate |= sentAt && Clock::now() - *sentAt > std::chrono::seconds(1) && !isAsked;
     if (isLate || (caught != 0 && sent != caught)) {
       sent = caught;
+      if (sent != 0 && !sentAt)
+        sentAt = Clock::now();
       isAsked |= isLate;
       for (auto [rank, started] : enumerate(ranks))
         if (!started.isOver) {
-          if (isLate && !isBeginning)
+          if (isLate && !isBeginning && sent == 0)
             errs() << "shard-run: rank " << rank << " (process "
                    << started.process << ") does not end: it is ended\n";
           kill(started.process, isLate ? SIGKILL : caught);
@@ -193,16 +202,13 @@ static int waitForAll(std::vector<Started> &ranks) {
 }
 
 Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
-  SmallString<128> directory;
-  if (std::error_code error =
-          sys::fs::createUniqueDirectory("shard-run", directory))
-    return toolError(ExitCode::IO,
-                     "no temporary directory: " + error.message());
-  scope_exit clean([&] { sys::fs::remove_directories(directory); });
   Expected<PrivateFile> prepared = prepare(options);
   if (!prepared)
     return prepared.takeError();
   prepared->shareWithChildren();
+  Expected<MemoryFile> calls = MemoryFile::create("calls");
+  if (!calls)
+    return withCode(ExitCode::IO, calls.takeError());
 
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -216,8 +222,13 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   std::string program = sys::fs::getMainExecutable(argv[0], nullptr);
   struct sigaction action = {};
   action.sa_handler = catchSignal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    // nohup and others ask not to hear of it.
+    struct sigaction before = {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN)
+      sigaction(number, &action, nullptr);
+  }
 
   uint64_t random = sys::Process::GetRandomNumber();
   std::string token =
@@ -225,6 +236,16 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   errs().flush();
   outs().flush();
   std::vector<Started> ranks(options.processes);
+  for (Started &started : ranks) {
+    Expected<MemoryFile> said = MemoryFile::create("errors");
+    if (!said)
+      return withCode(ExitCode::IO, said.takeError());
+    started.said = std::move(*said);
+  }
+  auto handOn = [](const char *name, int file) {
+    fcntl(file, F_SETFD, 0);
+    setenv(name, std::to_string(file).c_str(), 1);
+  };
   pid_t launcher = getpid();
   for (auto [rank, started] : enumerate(ranks)) {
     started.process = fork();
@@ -251,7 +272,8 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
       setenv("SHARDRT_LISTENER", std::to_string(listener).c_str(), 1);
     else
       close(listener);
-    setenv("SHARDRT_ERRORS", directory.c_str(), 1);
+    handOn("SHARDRT_ERRORS", started.said.descriptor());
+    handOn("SHARDRT_CALLS", calls->descriptor());
     setenv("SHARDRT_COMPILED", prepared->path().c_str(), 1);
     execv(program.c_str(), argv);
     errs() << "shard-run: error: cannot start " << program << ": "
@@ -262,10 +284,14 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
   int code = waitForAll(ranks);
   std::vector<std::string> said;
   for (size_t rank : findSpeakers(ranks)) {
-    auto file = MemoryBuffer::getFile(directory + "/" + Twine(rank));
-    if (!file || (*file)->getBuffer().empty())
+    Expected<std::string> left = ranks[rank].said.read();
+    if (!left) {
+      consumeError(left.takeError());
       continue;
-    StringRef text = (*file)->getBuffer();
+    }
+    StringRef text = *left;
+    if (text.empty())
+      continue;
     if (is_contained(said, text.split('\n').first.str()))
       continue;
     said.push_back(text.split('\n').first.str());
@@ -285,18 +311,17 @@ static std::pair<ExitCode, std::string> readError(Error error) {
 }
 
 bool shardc::leaveToLauncher(ExitCode &code, Error &error) {
-  const char *directory = std::getenv("SHARDRT_ERRORS");
-  const char *rank = std::getenv("SHARDRT_RANK");
-  if (!directory || !rank)
+  const char *said = std::getenv("SHARDRT_ERRORS");
+  int file;
+  if (!said || !std::getenv("SHARDRT_RANK") ||
+      StringRef(said).getAsInteger(10, file))
     return false;
   std::string text;
   std::tie(code, text) = readError(std::move(error));
-  std::error_code failed;
-  raw_fd_ostream out((Twine(directory) + "/" + rank).str(), failed);
-  if (!failed)
-    out << text;
-  out.close();
-  out.clear_error();
+  std::string self = std::string("rank ") + std::getenv("SHARDRT_RANK");
+  if (code == ExitCode::Memory && !StringRef(text).contains(self))
+    text = self + " (process " + std::to_string(getpid()) + "): " + text;
+  consumeError(MemoryFile(file).write(text));
   return true;
 }
 
@@ -334,7 +359,9 @@ Expected<JobMember> JobMember::join(const RunOptions &options) {
   char problem[1024] = "";
   shardrt_job *joined = nullptr;
   if (int status = shardrt_job_join(&join, &joined, problem, sizeof(problem)))
-    return toolError(static_cast<ExitCode>(status), problem);
+    return toolError(static_cast<ExitCode>(status),
+                     (status == SHARDRT_MEMORY ? "joining the other ranks: " : "") +
+                         Twine(problem));
   member.job.reset(joined);
   if (!joined && !options.asksForProcesses.empty())
     return toolError(

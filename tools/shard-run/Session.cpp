@@ -1,6 +1,7 @@
 //===- Session.cpp - A program, ready to run ------------------------------===//
 
 #include "Session.h"
+#include "../Common/Start.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -46,6 +47,7 @@ Session::Session(ProgramMetadata metadata, double compileTime)
 }
 
 Error Session::loadCode(const PrivateFile &file, StringRef name) {
+  Activity activity("loading the program");
   if (Error error = checkTypes(program))
     return error;
   if (Error error = checkExpectations(expectations))
@@ -54,6 +56,11 @@ Error Session::loadCode(const PrivateFile &file, StringRef name) {
   shardrt_program *loaded = nullptr;
   int status = shardrt_program_load_checked(
       name.str().c_str(), file.descriptor(), &loaded, problem, sizeof(problem));
+  // What keeps a file from being mapped is not the file.
+  StringRef why = problem;
+  if (status != SHARDRT_OK && (why.contains("failed to map segment") ||
+                               why.contains("cannot allocate memory")))
+    return toolError(ExitCode::Memory, why);
   if (status != SHARDRT_OK)
     return runtimeError(status, problem);
   code.reset(loaded);
@@ -68,7 +75,7 @@ Session::load(CompiledProgram compiled,
               function_ref<void(StringRef)> onLinked) {
   Expected<std::string> linked = linkSharedObject(compiled.object);
   if (!linked)
-    return withCode(ExitCode::IO, linked.takeError());
+    return ioError(linked.takeError());
   PrivateFile file;
   if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
     return toolError(ExitCode::Memory, "the program: " + why);
@@ -246,6 +253,7 @@ static int gatherTrace(shardrt_world *world, int64_t me, TraceReport &trace) {
 
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                                  int64_t timeoutMs) const {
+  Activity activity("running the program");
   int64_t ranks = program.numRanks();
   std::vector<int64_t> mesh = program.meshShape();
   std::vector<ValueMetadata> results = program.results;

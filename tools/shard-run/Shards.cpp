@@ -3,6 +3,7 @@
 #include "Shards.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
+#include <cstdio>
 #include <cstring>
 
 using namespace llvm;
@@ -12,8 +13,11 @@ using shardrt::elementBytes;
 AlignedBuffer::AlignedBuffer(int64_t bytes) {
   size_t rounded = alignTo(std::max<int64_t>(bytes, 1), 64);
   memory.reset(static_cast<char *>(std::aligned_alloc(64, rounded)));
-  if (!memory)
-    report_bad_alloc_error("a shard's buffer");
+  if (!memory) {
+    char why[64];
+    std::snprintf(why, sizeof(why), "a shard of %zu bytes", rounded);
+    report_bad_alloc_error(why);
+  }
   std::memset(memory.get(), 0, rounded);
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/Start.h"
 #include "Checks.h"
 #include "Compare.h"
 #include "Inputs.h"
@@ -13,9 +14,10 @@
 #include "Report.h"
 #include "Session.h"
 #include "Trace.h"
+#include "shardc/Support/InputFile.h"
 #include "shardrt/Devices.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -286,6 +288,21 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   return std::move(run->outputs);
 }
 
+/// Pipes are read once: several processes cannot each take their part of one.
+static Error checkSharedInputs(const RunOptions &options) {
+  std::vector<StringRef> files = {options.inputsFile, options.expectFile};
+  for (StringRef input : options.inputs)
+    if (input.consume_front("@"))
+      files.push_back(input);
+  for (StringRef path : files)
+    if (sys::fs::exists(path) && !sys::fs::is_directory(path) &&
+        !isStoredFile(path))
+      return toolError(ExitCode::IO,
+                       path + ": is no file on a disk: several processes cannot "
+                              "each read it; store it in one");
+  return Error::success();
+}
+
 /// Compiles and runs one program.
 static Error runProgram(const RunOptions *options, const JobMember &member) {
   Expected<Session> session = openProgram(*options, member);
@@ -312,8 +329,10 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
       return randomInput(session->metadata(), *options, index);
     });
   Expected<std::vector<HostArray>> inputs = std::vector<HostArray>();
-  if (!oneByOne)
+  if (!oneByOne) {
+    Activity activity("making the inputs");
     inputs = makeInputs(program, *options, /*inPlace=*/member.get() != nullptr);
+  }
   if (!inputs)
     return inputs.takeError();
 
@@ -335,6 +354,7 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
     return explainMemory(run.takeError(), *session, *options);
   if (!member.isFirst())
     return Error::success();
+  Activity writing("writing results");
   if (!options->outputsFile.empty())
     if (Error error = writeOutputs(options->outputsFile, run->outputs))
       return error;
@@ -376,12 +396,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
            session->checks().empty())
     writeOutputValues(outs(), run->outputs);
   writeSummary(errs(), *session, *run, verdicts);
-  outs().flush();
-  if (outs().has_error()) {
-    std::error_code error = outs().error();
-    outs().clear_error();
-    return toolError(ExitCode::IO, "stdout: " + error.message());
-  }
+  if (Error error = endOutput())
+    return error;
   if (difference.empty())
     difference = runChecks(session->checks(), run->checked);
   if (!difference.empty())
@@ -434,10 +450,12 @@ static Error runModules(RunOptions options, std::vector<std::string> modules,
 }
 
 static Error runModel(RunOptions &options, const JobMember &member) {
-  if (options.isArtifact || options.model == "-")
+  if (options.isArtifact || !artifactOfProcesses().empty())
     return runProgram(&options, member);
   // A file that cannot be read is refused below, with its reason.
-  auto file = MemoryBuffer::getFile(options.model, /*IsText=*/true);
+  auto file = options.piped
+                  ? MemoryBuffer::getMemBuffer(*options.piped)
+                  : MemoryBuffer::getFile(options.model, /*IsText=*/true);
   if (file && (*file)->getBuffer().contains("// -----"))
     if (std::vector<std::string> modules = splitModules((*file)->getBuffer());
         modules.size() > 1)
@@ -447,6 +465,7 @@ static Error runModel(RunOptions &options, const JobMember &member) {
 
 /// `code`: what the tool ends with where there is no error.
 static Error runTool(int argc, char **argv, int &code) {
+  Activity activity("starting");
   Expected<RunOptions> options = readOptions(argc, argv);
   if (!options)
     return options.takeError();
@@ -455,15 +474,22 @@ static Error runTool(int argc, char **argv, int &code) {
     options->compile.stages.shapes = shapesOfInputs(*options);
   if (options->processes > 0 && artifactOfProcesses().empty() &&
       !std::getenv("SHARDRT_RANK")) {
+    if (Error error = checkSharedInputs(*options))
+      return error;
     Expected<int> ended = runProcesses(*options, argv);
     if (!ended)
       return ended.takeError();
     code = *ended;
     return Error::success();
   }
+  std::optional<Activity> joining(std::in_place, "joining the other ranks");
   Expected<JobMember> member = JobMember::join(*options);
   if (!member)
     return member.takeError();
+  joining.reset();
+  if (member->get())
+    if (Error error = checkSharedInputs(*options))
+      return error;
   if (member->get() && !options->compile.ranks &&
       options->compile.stages.mesh.empty())
     options->compile.ranks = shardrt_job_size(member->get());
@@ -471,13 +497,11 @@ static Error runTool(int argc, char **argv, int &code) {
 }
 
 int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
+  ToolStart start("shard-run", argc, argv);
   int code = 0;
   ExitCode failed;
   Error error = runTool(argc, argv, code);
   if (error && leaveToLauncher(failed, error))
-    return static_cast<int>(failed);
-  if (error)
-    return reportAndGetExitCode("shard-run", std::move(error));
-  return code;
+    return start.end(Error::success(), static_cast<int>(failed));
+  return start.end(std::move(error), code);
 }

@@ -8,12 +8,12 @@
 
 #include "../Common/Artifacts.h"
 #include "../Common/CompileOptions.h"
+#include "../Common/Start.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -49,7 +49,7 @@ static cl::opt<bool> hostCalls(
     cl::cat(category));
 static cl::extrahelp
     exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 8 "
-              "refused artifact,\n  9 size limit, 77 declared unsupported\n");
+              "refused artifact,\n  9 memory or size limit, 77 declared unsupported\n");
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -90,7 +90,8 @@ static Error checkOptions() {
 static Error writeArtifact(Expected<std::string> artifact) {
   if (!artifact)
     return artifact.takeError();
-  return writeFile(output, [&](raw_ostream &out) { out << *artifact; });
+  return writeFile(output, [&](raw_ostream &out) { out << *artifact; },
+                   /*mode=*/0777);
 }
 
 /// Takes over an artifact: as it is if the user's key signed it, with the
@@ -118,12 +119,14 @@ static Error takeOver() {
     return program.takeError();
   Expected<std::string> code = linkSharedObject(program->object);
   if (!code)
-    return withCode(ExitCode::IO, code.takeError());
+    return ioError(code.takeError());
   return writeArtifact(sealCode(*code, artifact->program(), trust));
 }
 
 static Error runTool() {
   if (Error error = checkOptions())
+    return error;
+  if (Error error = checkOutput(output))
     return error;
   if (isArtifact(input))
     return takeOver();
@@ -170,10 +173,10 @@ static Error runTool() {
 }
 
 int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
+  ToolStart start("shard-translate", argc, argv);
   parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) for a "
                    "mesh, and writes what "
                    "was made of it.\n");
-  return reportAndGetExitCode("shard-translate", runTool());
+  return start.end(runTool());
 }

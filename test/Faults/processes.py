@@ -1,0 +1,157 @@
+"""What the tests of faults share: runs of shard-run, their ranks, and what must not be left of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MODELS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
+MARK = "SHARDC_FAULT_TEST"
+"""In the environment of all that a run starts: so its processes are found, whoever their parent is."""
+
+
+def variables(process: int | str) -> dict[str, str]:
+    """The environment a process was started with; nothing if it is gone."""
+    try:
+        entries = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return {}
+    return dict(entry.decode(errors="replace").split("=", 1) for entry in entries if b"=" in entry)
+
+
+def state(process: int) -> str:
+    """The letter of /proc, '' for one that is gone or only waits to be collected."""
+    try:
+        letter = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+    return "" if letter in "ZX" else letter
+
+
+def ranks_of(launcher: int) -> dict[int, int]:
+    """The processes that ``launcher`` has started and that know their rank, by rank."""
+    try:
+        children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+    except OSError:
+        return {}
+    found = {}
+    for child in children:
+        rank = variables(child).get("SHARDRT_RANK")
+        if rank is not None:
+            found[int(rank)] = int(child)
+    return found
+
+
+def busy(process: int) -> float:
+    """Seconds of processor time that a process has used."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def marked(mark: str) -> list[int]:
+    """All processes of a run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid() and state(int(entry.name)):
+            if variables(entry.name).get(MARK) == mark:
+                found.append(int(entry.name))
+    return found
+
+
+@dataclass
+class Run:
+    """A tool that runs, in a directory for temporary files of its own."""
+
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    preexec: object = None
+    stdout: object = subprocess.DEVNULL
+    number = 0
+
+    def __enter__(self) -> Run:
+        Run.number += 1
+        self.mark = f"{os.getpid()}-{Run.number}-{time.monotonic_ns()}"
+        self.folder = tempfile.TemporaryDirectory(prefix="fault-test-")
+        self.errors = Path(self.folder.name + ".stderr")
+        self.shared = set(os.listdir("/dev/shm"))
+        with self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=self.stdout,
+                stderr=errors,
+                env={**os.environ, "TMPDIR": self.folder.name, MARK: self.mark, **self.environment},
+                preexec_fn=self._prepare,
+                start_new_session=True,
+            )
+        return self
+
+    def _prepare(self) -> None:
+        """In the child: signals do what they do by default, whatever the tests were started by."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        if self.preexec:
+            self.preexec()
+
+    def __exit__(self, *_: object) -> None:
+        for process in marked(self.mark):
+            os.kill(process, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self.errors.unlink(missing_ok=True)
+        self.folder.cleanup()
+
+    def ranks(self, count: int, used: float = 0.0, seconds: float = 60) -> dict[int, int]:
+        """Wait until there are ``count`` ranks and each has used ``used`` s of a core."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = ranks_of(self.process.pid)
+            if len(found) == count and all(busy(process) >= used for process in found.values()):
+                return found
+            assert self.process.poll() is None, f"it ended with {self.process.returncode} before there were ranks:\n{self.text()}"
+            assert time.monotonic() < deadline, "the ranks do not begin"
+            time.sleep(0.002)
+
+    def wait(self, seconds: float = 60) -> tuple[int, float]:
+        """The exit code, and how long it took to get it."""
+        begin = time.monotonic()
+        code = self.process.wait(seconds)
+        return code, time.monotonic() - begin
+
+    def text(self) -> str:
+        return self.errors.read_text(errors="replace")
+
+    def left(self, seconds: float = 2) -> str:
+        """What is still there of the run when it has ended; nothing, if all is well."""
+        deadline = time.monotonic() + seconds
+        while (alive := marked(self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if alive:
+            return f"processes {alive}"
+        if files := os.listdir(self.folder.name):
+            return f"temporary files {files}"
+        if files := set(os.listdir("/dev/shm")) - self.shared:
+            return f"shared memory {sorted(files)}"
+        return ""
+
+
+def interposer(folder: Path) -> Path:
+    """Build the library that makes calls of the system fail."""
+    library = folder / "interpose.so"
+    source = Path(__file__).parent / "interpose.c"
+    if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh = folder / f"interpose.{os.getpid()}.so"
+        compiler = next(name for name in ("clang-22", "cc") if shutil.which(name))
+        subprocess.run([compiler, "-O1", "-shared", "-fPIC", str(source), "-o", str(fresh), "-ldl"], check=True)
+        fresh.rename(library)
+    return library
