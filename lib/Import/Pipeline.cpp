@@ -22,6 +22,8 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createCollectChecksPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());
+  // What follows knows values that are whole, in regions as well as outside.
+  pm.addPass(createExpandUnreducedPass());
   // One rank does what all ranks of a region do.
   if (options.unsharded)
     pm.addPass(createEmulateManualPass());

@@ -115,6 +115,16 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def ExpandUnreducedPass : Pass<"spmd-expand-unreduced", "::mlir::ModuleOp"> {
+  let summary = "Say what manual regions make of unreduced values.";
+  let description = [{
+    Before: an operand or result of `spmd.manual` is `partial` along a manual axis. After: none is. Such an operand
+    is kept by the first coordinate of the axis and zero at the others, so that its sum is the value; such a result
+    goes through an `all_reduce` before it leaves.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def EmulateManualPass : Pass<"spmd-emulate-manual", "::mlir::ModuleOp"> {
   let summary = "Let one rank run what the ranks of manual regions do.";
   let description = [{
