@@ -377,6 +377,53 @@ Expected<CompiledProgram> shardc::compileModel(StringRef path,
   return std::move(*program);
 }
 
+Expected<InterpretedModel> shardc::interpretModel(
+    StringRef path, ModelOptions options,
+    function_ref<Expected<std::vector<interpreter::Array>>(
+        ArrayRef<mlir::RankedTensorType>)>
+        argumentsFor) {
+  // The ranks that it is cut for are none of its business.
+  options.ranks.reset();
+  InterpretedModel model;
+  Error failed = Error::success();
+  Error error =
+      withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+        auto types = interpreter::argumentTypes(module);
+        if (mlir::failed(types))
+          return failure();
+        Expected<std::vector<interpreter::Array>> arguments =
+            argumentsFor(*types);
+        if (!arguments) {
+          failed = joinErrors(std::move(failed), arguments.takeError());
+          return mlir::success();
+        }
+        auto outcome = interpreter::interpret(module, *arguments);
+        if (mlir::failed(outcome))
+          return failure();
+        model.results = std::move(outcome->results);
+        for (mlir::Type type : outcome->resultTypes)
+          raw_string_ostream(model.elementTypes.emplace_back())
+              << mlir::getElementTypeOrSelf(type);
+        model.checksHeld = outcome->checksHeld;
+        for (const interpreter::FailedCheck &check : outcome->failedChecks) {
+          std::string text;
+          raw_string_ostream out(text);
+          if (auto at = check.loc->findInstanceOf<mlir::FileLineColLoc>())
+            out << at.getFilename().getValue() << ":" << at.getLine() << ": ";
+          out << check.message;
+          model.failedChecks.push_back(std::move(text));
+        }
+        return mlir::success();
+      });
+  if (error) {
+    consumeError(std::move(failed));
+    return std::move(error);
+  }
+  if (failed)
+    return std::move(failed);
+  return model;
+}
+
 Error shardc::emitModelIR(StringRef path, ModelOptions options,
                           raw_ostream &out) {
   return withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {

@@ -7,6 +7,7 @@
 #ifndef SHARDC_TOOLS_COMMON_TOOL_H
 #define SHARDC_TOOLS_COMMON_TOOL_H
 
+#include "shardc/Interpreter/Interpreter.h"
 #include "shardc/Pipelines/Compile.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -124,6 +125,23 @@ llvm::Error emitModelIR(llvm::StringRef path, ModelOptions options,
 llvm::Expected<DeviceImage> compileDeviceImage(llvm::StringRef path,
                                                ModelOptions options,
                                                DeviceImageKind kind);
+
+/// What the interpreter makes of a model.
+struct InterpretedModel {
+  std::vector<interpreter::Array> results;
+  std::vector<std::string> elementTypes; ///< of these, as MLIR spells them
+  int64_t checksHeld = 0;
+  std::vector<std::string> failedChecks; ///< "file:line: what does not hold"
+};
+
+/// Interprets the model at `path` as its text says, on what `argumentsFor` gives for
+/// the types of its arguments. Errors as above: 77 for what the interpreter does
+/// not know.
+llvm::Expected<InterpretedModel> interpretModel(
+    llvm::StringRef path, ModelOptions options,
+    llvm::function_ref<llvm::Expected<std::vector<interpreter::Array>>(
+        llvm::ArrayRef<mlir::RankedTensorType>)>
+        argumentsFor);
 
 /// "<["x"=4, "y"=2]>".
 std::string printMesh(llvm::ArrayRef<MeshAxis> mesh);

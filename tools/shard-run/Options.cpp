@@ -78,9 +78,16 @@ static NumberOption relative("rtol",
 static NumberOption absolute("atol",
                              cl::desc("Absolute tolerance (default: by type)"),
                              cl::value_desc("x"), cl::cat(category));
+static cl::list<std::string>
+    check("check",
+          cl::desc("Run the program unsharded too, and compare; interpreter: "
+                   "compare with what the interpreter makes of its text; may "
+                   "be given twice"),
+          cl::value_desc("interpreter"), cl::ValueOptional, cl::cat(category));
 static cl::opt<bool>
-    check("check", cl::desc("Run the program unsharded too, and compare"),
-          cl::cat(category));
+    interpret("interpret",
+              cl::desc("Compile nothing: let the interpreter run the model"),
+              cl::cat(category));
 static cl::opt<std::string>
     outputsFile("outputs", cl::desc("Write members out0, out1, ..."),
                 cl::value_desc("@file.npz"), cl::cat(category));
@@ -197,6 +204,19 @@ static Error checkOptions() {
     if (format != "json" && !StringRef(format).ends_with(".html"))
       return usage("--report=" + format +
                    ": expected json, or a file whose name ends with .html");
+  for (const std::string &with : check)
+    if (!with.empty() && with != "interpreter")
+      return usage("--check=" + with + ": expected --check, or --check=interpreter");
+  if (interpret)
+    for (auto [name, given] :
+         {std::pair("--check", !check.empty()),
+          std::pair("--report", !report.empty()),
+          std::pair("--trace", trace.getNumOccurrences() > 0),
+          std::pair("--repeat", repeat.getNumOccurrences() > 0),
+          std::pair("--processes", processes.getNumOccurrences() > 0)})
+      if (given)
+        return usage("--interpret compiles and runs nothing; leave out " +
+                     Twine(name));
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
   if (hostCalls.getNumOccurrences() && !hostCallFiles())
@@ -215,7 +235,7 @@ static Error checkOptions() {
     return usage("--range is about random inputs, but --input or --inputs "
                  "gives them");
   if ((relative.getNumOccurrences() || absolute.getNumOccurrences()) &&
-      !expect.getNumOccurrences() && !check)
+      !expect.getNumOccurrences() && check.empty())
     return usage("--rtol and --atol say how --expect or --check compares; "
                  "neither is given");
   return Error::success();
@@ -299,8 +319,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (processNumber && !options.compile.ranks && !compile.mesh.getNumOccurrences())
     options.compile.ranks = processNumber;
   if (options.isArtifact) {
-    if (check)
+    if (!check.empty())
       return usage("--check compiles the model once more, but " + model +
+                   " is an artifact; give the model");
+    if (interpret)
+      return usage("--interpret reads the model's text, but " + model +
                    " is an artifact; give the model");
     if (const cl::Option *option = compile.findGiven())
       return usage("--" + option->ArgStr +
@@ -343,7 +366,9 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return usage("--range=" + range.getValue() +
                    ": expected two numbers, the lower first, --range=0,1");
   }
-  options.check = check;
+  options.check = is_contained(check, "");
+  options.checkInterpreter = is_contained(check, "interpreter");
+  options.interpret = interpret;
   options.repeat = steps.value_or(1);
   for (const std::string &format : report)
     if (format == "json")

@@ -25,6 +25,8 @@ struct RunOptions {
   std::string expectFile;
   std::optional<double> relative, absolute;
   bool check = false;
+  bool checkInterpreter = false; ///< compare with the interpreter
+  bool interpret = false; ///< run nothing else
   std::string outputsFile;
   int64_t repeat = 1;
   bool reportJSON = false;

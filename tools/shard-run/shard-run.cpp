@@ -9,6 +9,7 @@
 #include "Checks.h"
 #include "Compare.h"
 #include "Inputs.h"
+#include "Interpret.h"
 #include "Options.h"
 #include "Processes.h"
 #include "Report.h"
@@ -247,22 +248,6 @@ static Error explainMemory(Error error, const Session &session,
       });
 }
 
-static Verdict compareAll(StringRef with, ArrayRef<HostArray> got,
-                          ArrayRef<HostArray> expected,
-                          const RunOptions &options) {
-  Verdict verdict{with.str(), {}};
-  for (auto [mine, theirs] : zip_equal(got, expected)) {
-    Tolerance tolerance = defaultTolerance(mine.type);
-    tolerance.relative = options.relative.value_or(tolerance.relative);
-    if (tolerance.relative > 0)
-      tolerance.relative =
-          std::max(tolerance.relative, leastRelative(mine.type));
-    tolerance.absolute = options.absolute.value_or(tolerance.absolute);
-    verdict.outputs.push_back(compareArrays(mine, theirs, tolerance));
-  }
-  return verdict;
-}
-
 /// Runs the model on one rank, nothing cut.
 static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
                                                      ArrayRef<HostArray> inputs,
@@ -305,6 +290,8 @@ static Error checkSharedInputs(const RunOptions &options) {
 
 /// Compiles and runs one program.
 static Error runProgram(const RunOptions *options, const JobMember &member) {
+  if (options->interpret)
+    return runInterpreter(*options);
   Expected<Session> session = openProgram(*options, member);
   if (!session)
     return session.takeError();
@@ -323,7 +310,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   // A process takes its part of files and leaves the rest; of random arrays it
   // holds one at a time.
   bool isRandom = options->inputs.empty() && options->inputsFile.empty();
-  bool oneByOne = member.get() && isRandom && !options->check;
+  bool oneByOne = member.get() && isRandom && !options->check &&
+                  !options->checkInterpreter;
   if (oneByOne)
     session->setInputMaker([&](size_t index) {
       return randomInput(session->metadata(), *options, index);
@@ -385,6 +373,16 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
                     ": rank " + Twine(run->disagreeingRank) +
                     " holds other bits than a rank with the same shard")
                        .str();
+  }
+
+  if (options->checkInterpreter) {
+    Expected<InterpretedRun> reference =
+        interpretRun(*options, program, *inputs);
+    if (!reference)
+      return reference.takeError();
+    judge("interpreter", reference->outputs);
+    if (difference.empty())
+      difference = reference->failedChecks;
   }
 
   if (!options->reportFile.empty())

@@ -1,0 +1,223 @@
+//===- Evaluator.cpp - Runs blocks op by op -------------------------------===//
+#include "Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace shardc::interpreter;
+
+const Table &shardc::interpreter::everything() {
+  static const Table table = [] {
+    Table made;
+    addElementwise(made);
+    addSpecialFunctions(made);
+    addShapes(made);
+    addAddressing(made);
+    addContractions(made);
+    addReductions(made);
+    addSorting(made);
+    addFourier(made);
+    addLinearAlgebra(made);
+    addRandom(made);
+    addControl(made);
+    addManual(made);
+    addChecks(made);
+    addLocal(made);
+    return made;
+  }();
+  return table;
+}
+
+Format shardc::interpreter::formatOf(Value value) {
+  return *Format::of(getElementTypeOrSelf(value.getType()));
+}
+
+Evaluator::Evaluator(ModuleOp module, const Options &options)
+    : table(everything()), module(module), options(options) {}
+
+LogicalResult Evaluator::unknown(Operation *op, const llvm::Twine &what) {
+  return emitError(op->getLoc()) << "unsupported: not known to the interpreter: " << what.str();
+}
+
+LogicalResult Evaluator::spend(Operation *op, int64_t elements) {
+  work += elements + 1;
+  if (options.maxWork == 0 || work <= options.maxWork)
+    return success();
+  return emitError(op->getLoc()) << "unsupported: the interpreter was to compute at most " << options.maxWork
+                                 << " elements";
+}
+
+Values Evaluator::operandsOf(Operation *op, const Lane &lane) {
+  Values operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(lane.values.lookup(operand));
+  return operands;
+}
+
+void Evaluator::bind(ValueRange results, Lane &lane, ArrayRef<Array> values) {
+  for (auto [result, value] : llvm::zip_equal(results, values))
+    lane.values[result] = value;
+}
+
+const Evaluator::Known &Evaluator::known(Operation *op) {
+  auto [it, isNew] = cache.try_emplace(op->getName());
+  if (!isNew)
+    return it->second;
+  StringRef name = op->getName().getStringRef();
+  Known &found = it->second;
+  if (auto at = table.handlers.find(name); at != table.handlers.end())
+    found.handler = &at->second;
+  if (auto at = table.lockstep.find(name); at != table.lockstep.end())
+    found.lockstep = &at->second;
+  found.unary = table.unary.lookup(name);
+  found.binary = table.binary.lookup(name);
+  return found;
+}
+
+Binary Evaluator::binaryOf(Operation *op) const { return table.binary.lookup(op->getName().getStringRef()); }
+
+Operation *Evaluator::singleOp(Region &region) const {
+  Block &block = region.front();
+  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
+    return nullptr;
+  Operation &op = block.front(), &end = block.back();
+  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || end.getNumOperands() != 1 || !binaryOf(&op) ||
+      op.getOperand(0) != block.getArgument(0) || op.getOperand(1) != block.getArgument(1) ||
+      end.getOperand(0) != op.getResult(0))
+    return nullptr;
+  return &op;
+}
+
+FailureOr<Values> Evaluator::compute(Operation *op, ArrayRef<Array> operands) {
+  const Known &what = known(op);
+  if (what.unary) {
+    const Array &operand = operands[0];
+    Format format = formatOf(op->getResult(0));
+    Array result(format, operand.shape());
+    for (int64_t i = 0, e = result.size(); i < e; ++i)
+      result.set(i) = what.unary(operand.format(), format, operand[i]);
+    return Values{result};
+  }
+  if (what.binary) {
+    const Array &lhs = operands[0], &rhs = operands[1];
+    if (lhs.shape() != rhs.shape())
+      return op->emitError() << "has operands of different shapes when it runs";
+    Array result(lhs.format(), lhs.shape());
+    for (int64_t i = 0, e = result.size(); i < e; ++i)
+      result.set(i) = what.binary(lhs.format(), lhs[i], rhs[i]);
+    return Values{result};
+  }
+  if (what.handler)
+    return (*what.handler)(*this, op, operands);
+  return unknown(op, "'" + op->getName().getStringRef() + "'");
+}
+
+LogicalResult Evaluator::runOp(Operation &op, Lanes lanes) {
+  if (const LockstepHandler *lockstep = known(&op).lockstep)
+    return (*lockstep)(*this, &op, lanes);
+  for (Lane *lane : lanes) {
+    current = lane;
+    FailureOr<Values> results = compute(&op, operandsOf(&op, *lane));
+    if (failed(results))
+      return failure();
+    if (results->size() != op.getNumResults())
+      return unknown(&op, "'" + op.getName().getStringRef() + "' with " + llvm::Twine(op.getNumResults()) +
+                              " results");
+    int64_t elements = 0;
+    for (const Array &result : *results)
+      elements += result.size();
+    if (failed(spend(&op, elements)))
+      return failure();
+    bind(op.getResults(), *lane, *results);
+  }
+  return success();
+}
+
+LogicalResult Evaluator::run(Block &block, Lanes lanes, std::vector<Values> &yielded) {
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>()) {
+      yielded.clear();
+      for (Lane *lane : lanes)
+        yielded.push_back(operandsOf(&op, *lane));
+      return success();
+    }
+    if (failed(runOp(op, lanes)))
+      return failure();
+  }
+  yielded.assign(lanes.size(), {});
+  return success();
+}
+
+LogicalResult Evaluator::run(Region &region, Lanes lanes, ArrayRef<Values> arguments, std::vector<Values> &yielded) {
+  for (auto [lane, values] : llvm::zip_equal(lanes, arguments))
+    bind(region.getArguments(), *lane, values);
+  return run(region.front(), lanes, yielded);
+}
+
+FailureOr<Values> Evaluator::apply(Region &region, ArrayRef<Array> arguments) {
+  Lane *lane = current;
+  std::vector<Values> yielded;
+  Values values(arguments);
+  if (failed(run(region, lane, values, yielded)))
+    return failure();
+  current = lane;
+  return yielded.front();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// The function to run; an error if there is none, or none to prefer.
+static FailureOr<func::FuncOp> findFunction(ModuleOp module) {
+  if (auto main = module.lookupSymbol<func::FuncOp>("main"))
+    return main;
+  SmallVector<func::FuncOp> all(module.getOps<func::FuncOp>());
+  if (all.size() == 1)
+    return all.front();
+  SmallVector<func::FuncOp> open;
+  for (func::FuncOp function : all)
+    if (function.isPublic())
+      open.push_back(function);
+  if (open.size() == 1)
+    return open.front();
+  return module.emitError() << "has no function @main, and " << open.size() << " public ones";
+}
+
+FailureOr<std::vector<RankedTensorType>> shardc::interpreter::argumentTypes(ModuleOp module) {
+  FailureOr<func::FuncOp> function = findFunction(module);
+  if (failed(function))
+    return failure();
+  std::vector<RankedTensorType> types;
+  for (Type type : function->getArgumentTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !Format::of(tensor.getElementType()))
+      return Evaluator::unknown(*function, "an argument that is no tensor of known elements");
+    types.push_back(tensor);
+  }
+  return types;
+}
+
+FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module, ArrayRef<Array> arguments, const Options &options) {
+  FailureOr<std::vector<RankedTensorType>> types = argumentTypes(module);
+  FailureOr<func::FuncOp> function = findFunction(module);
+  if (failed(types) || failed(function))
+    return failure();
+  if (types->size() != arguments.size())
+    return function->emitError() << "has " << types->size() << " arguments, but " << arguments.size()
+                                 << " arrays are given";
+  for (auto [type, argument] : llvm::zip_equal(*types, arguments))
+    if (failed(verifyCompatibleShape(type.getShape(), argument.shape())))
+      return function->emitError() << "has an argument of type " << type << ", which the array given does not fit";
+  Evaluator evaluator(module, options);
+  Lane lane;
+  Lane *lanes[] = {&lane};
+  Values values(arguments);
+  std::vector<Values> yielded;
+  if (failed(evaluator.run(function->getBody(), lanes, values, yielded)))
+    return failure();
+  llvm::append_range(evaluator.outcome.resultTypes, function->getResultTypes());
+  evaluator.outcome.results.assign(yielded.front().begin(), yielded.front().end());
+  return std::move(evaluator.outcome);
+}

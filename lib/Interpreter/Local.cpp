@@ -1,0 +1,9 @@
+//===- Local.cpp - Ops of the local view ----------------------------------===//
+#include "Evaluator.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::interpreter;
+
+void shardc::interpreter::addLocal(Table &) {}
