@@ -8,12 +8,22 @@
 //   count           none; how many there were is appended to SHARDC_FAULT_COUNT
 //   memory:RANK:N   the process of that rank gets N KiB more than it has before
 //                   main
+//   WHAT:RANK:MOMENT:SITE:N
+//                   when rank RANK is at the N-th execution of a program's
+//                   communication SITE, WHAT happens: kill, stop (the process),
+//                   or sleepMS (that many milliseconds). MOMENT is before,
+//                   during (others come 30 ms late, and it is 10 ms after its
+//                   call), or after
+//   sites           none; what communicates is written to SHARDC_FAULT_LOG
+//
+// When a fault happens, SHARDC_FAULT_LOG gets CLOCK_MONOTONIC in ns.
 //
 //===----------------------------------------------------------------------===//
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,12 +35,20 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls;
 static long fatal = -1; // the number of the call that fails
 static char wanted[16] = "";
 static int isCounting;
+
+static struct {
+  char what[16], moment[16];
+  long rank, site, number;
+} plan = {.rank = -1};
+static int isListing;
+static atomic_long executions[256]; // by rank
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -76,6 +94,14 @@ __attribute__((constructor)) static void begin(void) {
     setrlimit(RLIMIT_AS, &limit);
     return;
   }
+  if (strcmp(fault, "sites") == 0) {
+    isListing = 1;
+    return;
+  }
+  if (sscanf(fault, "%15[a-z0-9]:%ld:%15[a-z]:%ld:%ld", plan.what, &plan.rank,
+             plan.moment, &plan.site, &plan.number) == 5)
+    return;
+  plan.rank = -1;
   sscanf(fault, "%15[a-z]:%ld", wanted, &fatal);
 }
 
@@ -188,3 +214,116 @@ int linkat(int fromAt, const char *from, int toAt, const char *to, int flags) {
   }
 OPEN(open)
 OPEN(open64)
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+long shardrt_rank(void *context);
+
+static void note(const char *text) {
+  const char *path = getenv("SHARDC_FAULT_LOG");
+  int file = path ? REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+  if (file >= 0 && REAL(write)(file, text, strlen(text)) < 0)
+    abort();
+  if (file >= 0)
+    REAL(close)(file);
+}
+
+static void noteTime(long later) {
+  struct timespec now;
+  char line[40];
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  snprintf(line, sizeof(line), "%lld\n",
+           now.tv_sec * 1000000000ll + now.tv_nsec + later);
+  note(line);
+}
+
+static void happen(void) {
+  noteTime(0);
+  if (strcmp(plan.what, "kill") == 0)
+    kill(getpid(), SIGKILL);
+  else if (strcmp(plan.what, "stop") == 0)
+    kill(getpid(), SIGSTOP);
+  else if (strncmp(plan.what, "sleep", 5) == 0)
+    usleep(1000 * atol(plan.what + 5));
+}
+
+static void happenSoon(void) {
+  const long wait = 10000000;
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL};
+  event.sigev_signo = strcmp(plan.what, "kill") == 0 ? SIGKILL : SIGSTOP;
+  struct itimerspec once = {.it_value = {.tv_nsec = wait}};
+  timer_t timer;
+  noteTime(wait);
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+      timer_settime(timer, 0, &once, NULL) != 0)
+    abort();
+}
+
+/// The number of this execution of `site`, where the plan is about it; else 0.
+static long arrive(void *context, long site, const char *call) {
+  if (plan.rank < 0 && !isListing)
+    return 0;
+  long rank = shardrt_rank(context);
+  if (isListing) {
+    char line[80];
+    snprintf(line, sizeof(line), "%ld %ld %s\n", rank, site, call);
+    note(line);
+    return 0;
+  }
+  if (site != plan.site || rank > 255)
+    return 0;
+  long number = atomic_fetch_add(&executions[rank], 1) + 1;
+  if (number != plan.number)
+    return 0;
+  int isDuring = strcmp(plan.moment, "during") == 0;
+  if (rank != plan.rank) {
+    if (isDuring)
+      usleep(30000);
+    return 0;
+  }
+  if (isDuring)
+    happenSoon();
+  else if (strcmp(plan.moment, "before") == 0)
+    happen();
+  return number;
+}
+
+static void leave(long number) {
+  if (number != 0 && strcmp(plan.moment, "after") == 0)
+    happen();
+}
+
+#define COLLECTIVE(result, name, parameters, ...)                              \
+  result name parameters;                                                      \
+  result name parameters {                                                     \
+    long number = arrive(context, site, #name);                                \
+    result status = REAL(name)(context, site, ##__VA_ARGS__);                  \
+    leave(number);                                                             \
+    return status;                                                             \
+  }
+
+COLLECTIVE(int, shardrt_exchange,
+           (void *context, long site, const void *source, void *target,
+            const void *fill),
+           source, target, fill)
+COLLECTIVE(long, shardrt_exchange_start,
+           (void *context, long site, const void *source), source)
+COLLECTIVE(int, shardrt_all_reduce,
+           (void *context, long site, const void *source, void *target,
+            long count),
+           source, target, count)
+COLLECTIVE(int, shardrt_reduce_scatter,
+           (void *context, long site, const void *source, void *target),
+           source, target)
+COLLECTIVE(long, shardrt_plan_rows,
+           (void *context, long site, const void *indices), indices)
+COLLECTIVE(int, shardrt_gather_rows,
+           (void *context, long site, long rows, const void *source,
+            void *target),
+           rows, source, target)
+COLLECTIVE(int, shardrt_scatter_rows,
+           (void *context, long site, long rows, const void *updates,
+            void *target),
+           rows, updates, target)

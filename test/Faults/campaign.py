@@ -1,0 +1,313 @@
+"""Every collective, rank, moment and transport with a fault; signals; writes that fail.
+
+    campaign.py --tools DIRECTORY --results FILE [--only ranks|signals|writes] [--again] [--sample] [--jobs N] [--match TEXT]
+
+A case is a line of FILE when it is over; a campaign that was interrupted goes on where it stopped.
+
+ranks    A rank is killed, stopped or slow before, during and after each communication of a program, whatever it is made of,
+         with each transport. Killed: code 4, its number and process in the text, all gone within 2 s. Stopped: code 5 and its
+         number within the timeout and a second. Slow by 0.8 of the timeout: code 0, and the bits of an undisturbed run. After
+         each, no process, temporary file or shared memory is left.
+signals  INT, TERM, HUP and KILL of the launcher at random moments: all gone within 2 s, with 130, 143, 129; nothing left.
+writes   The k-th write, fsync, ftruncate, mmap of a file, close, rename, link or open of a tool fails, for each kind of file that
+         tools write. Code 7 (or 9, where memory was what failed) and the reason; what was there before stays untouched; no other
+         file is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from processes import MODELS, Run, interposer
+
+TIMEOUT = 2000
+"""How long ranks wait for one another, ms."""
+PROGRAMS = ("sm_collectives", "knn_interpolate", "gnn_message_passing", "sm_ring_attention")
+"""Together they hold every kind of communication that ranks make."""
+KINDS = {"all_gather", "all_reduce", "all_to_all", "gather_rows", "halo_exchange", "rebalance", "reduce_scatter", "row_plan", "scatter_rows"}
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Case:
+    name: str
+    run: Callable[[], str]
+    """'' if all is well, else what is not; may add figures to ``figures``."""
+    figures: dict[str, object]
+
+
+def log_time(path: Path) -> float:
+    """When the fault happened, in s of the monotonic clock."""
+    try:
+        return int(path.read_text().split()[0]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
+class Campaign:
+    def __init__(self, tools: Path, work: Path, slack: float = 1) -> None:
+        """``slack``: by which times may be longer, on machines that do other things."""
+        self.tools, self.work, self.slack = tools, work, slack
+        self.run, self.translate, self.opt = (str(tools / f"shard-{name}") for name in ("run", "translate", "opt"))
+        self.library = str(interposer(work))
+
+    # Ranks ----------------------------------------------------------------------------------------------------------
+
+    def artifact(self, program: str) -> Path:
+        path = self.work / f"{program}.so"
+        subprocess.run([self.translate, str(MODELS / f"{program}.mlir"), "-o", str(path)], check=True, capture_output=True)
+        return path
+
+    def sites(self, artifact: Path) -> dict[int, str]:
+        """The numbers of what communicates in a program, and of which kind each is."""
+        log = self.work / f"{artifact.stem}.sites"
+        log.unlink(missing_ok=True)
+        environment = {**os.environ, "LD_PRELOAD": self.library, "SHARDC_FAULT": "sites", "SHARDC_FAULT_LOG": str(log)}
+        done = subprocess.run([self.run, str(artifact), "--report=json"], check=True, capture_output=True, text=True, env=environment)
+        numbers = sorted({int(line.split()[1]) for line in log.read_text().splitlines() if line.startswith("0 ")})
+        communication = [entry for entry in json.loads(done.stdout)["communication"] if entry["count"] > 0]
+        assert len(numbers) == len(communication), f"{artifact}: sites {numbers}, reported {len(communication)}"
+        return {number: entry["kind"] for number, entry in zip(numbers, communication)}
+
+    def rank_cases(self) -> list[Case]:
+        cases = []
+        kinds = set()
+        for program in PROGRAMS:
+            artifact = self.artifact(program)
+            expected = self.work / f"{program}.npz"
+            subprocess.run([self.run, str(artifact), f"--outputs=@{expected}"], check=True, capture_output=True)
+            for site, kind in self.sites(artifact).items():
+                kinds.add(kind)
+                for transport in ("shm", "tcp", "thread"):
+                    for rank in range(4):
+                        for what in ("kill", "stop", "slow"):
+                            for moment in ("before", "during", "after"):
+                                # Threads go with their process; who sleeps is in no call.
+                                if (transport == "thread" and what != "slow") or (what == "slow" and moment == "during"):
+                                    continue
+                                figures: dict[str, object] = {}
+                                name = f"ranks {program} {kind} {site} {transport} rank {rank} {what} {moment}"
+                                cases.append(Case(name, lambda a=artifact, e=expected, s=site, t=transport, r=rank, w=what, m=moment, f=figures: self.rank_case(a, e, s, t, r, w, m, f), figures))
+        assert kinds == KINDS, f"no program has {KINDS - kinds}, or there are more: {kinds - KINDS}"
+        return cases
+
+    def rank_case(self, artifact: Path, expected: Path, site: int, transport: str, rank: int, what: str, moment: str, figures: dict[str, object]) -> str:
+        steps = 3 if what == "slow" else 100_000_000
+        delay = int(0.8 * TIMEOUT)
+        action = f"sleep{delay}" if what == "slow" else what
+        with tempfile.TemporaryDirectory() as folder:
+            log, outputs = Path(folder) / "log", Path(folder) / "out.npz"
+            command = [self.run, str(artifact), f"--timeout={TIMEOUT}", f"--repeat={steps}", f"--transport={transport}", f"--outputs=@{outputs}"]
+            if transport != "thread":
+                command.append("--processes=4")
+            number = 2 if what == "slow" else 20
+            environment = {"LD_PRELOAD": self.library, "SHARDC_FAULT": f"{action}:{rank}:{moment}:{site}:{number}", "SHARDC_FAULT_LOG": str(log)}
+            with Run(command, environment) as run:
+                code, _ = run.wait(60)
+                ended = time.monotonic()
+                text = run.text()
+                happened = log_time(log)
+                if not happened:
+                    return f"the fault did not happen; code {code}: {text[:300]}"
+                figures["seconds"] = round(ended - happened, 3)
+                figures["code"] = code
+                if left := run.left():
+                    return f"left: {left}"
+                if what == "slow":
+                    return "" if code == 0 and same_arrays(outputs, expected) else f"code {code}: {text[:500]}"
+                if outputs.exists():
+                    return "there are results"
+                limit = self.slack * (2.0 if what == "kill" else TIMEOUT / 1000 + 1)
+                problem = ""
+                if code != (4 if what == "kill" else 5):
+                    problem = f"code {code}"
+                elif ended - happened > limit:
+                    problem = f"{ended - happened:.2f} s, expected {limit} at most"
+                elif what == "kill" and f"rank {rank} (process " not in text:
+                    problem = "the rank is not named"
+                elif what == "stop" and f"rank {rank}" not in text:
+                    problem = "the rank is not named"
+                return problem and f"{problem}: {text[:700]}"
+
+    # Signals --------------------------------------------------------------------------------------------------------
+
+    def signal_cases(self, count: int = 100) -> list[Case]:
+        rng = random.Random(7)
+        codes = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}
+        cases = []
+        for number in range(count):
+            for which in codes:
+                delay, processes = rng.random() ** 2 * 1.5, rng.random() < 0.8
+                figures: dict[str, object] = {}
+                name = f"signals {which.name} {number} after {delay:.3f} s of {'processes' if processes else 'threads'}"
+                cases.append(Case(name, lambda w=which, d=delay, p=processes, f=figures: self.signal_case(w, codes[w], d, p, f), figures))
+        return cases
+
+    def signal_case(self, which: signal.Signals, code: int, delay: float, processes: bool, figures: dict[str, object]) -> str:
+        outputs = "--outputs=@out.npz"
+        with tempfile.TemporaryDirectory() as folder:
+            command = [self.run, str(MODELS / "heat2d_roll.mlir"), "--repeat=100000000", "--processes=4" if processes else "--ranks=4", outputs, "--timeout=20000"]
+            before = os.listdir(folder)
+            with Run(["bash", "-c", f"cd {folder} && exec \"$@\"", "bash", *command]) as run:
+                time.sleep(delay)
+                os.kill(run.process.pid, which)
+                got, took = run.wait(30)
+                figures.update(seconds=round(took, 3), code=got)
+                if got not in (code, -which):
+                    return f"code {got}: {run.text()[:300]}"
+                if took > 2 * self.slack:
+                    return f"{took:.2f} s"
+                if left := run.left():
+                    return f"left: {left}"
+                if os.listdir(folder) != before:
+                    return f"left: {os.listdir(folder)}"
+        return ""
+
+    # Writes ---------------------------------------------------------------------------------------------------------
+
+    def write_cases(self, most: int = 200) -> list[Case]:
+        model = MODELS / "conv_halo.mlir"
+        artifact = self.artifact("conv_halo")
+        tools = {
+            "outputs": ("out.npz", [self.run, str(artifact), "--outputs=@out.npz"]),
+            "outputs of processes": ("out.npz", [self.run, str(artifact), "--processes=4", "--outputs=@out.npz", "--timeout=10000"]),
+            "trace": ("trace.json", [self.run, str(artifact), "--trace=trace.json"]),
+            "report": ("report.html", [self.run, str(artifact), "--report=report.html"]),
+            "model": ("out.npz", [self.run, str(model), "--outputs=@out.npz"]),
+            "artifact": ("program.so", [self.translate, str(model), "-o", "program.so"]),
+            "object": ("program.o", [self.translate, str(model), "--emit=obj", "-o", "program.o"]),
+            "llvmir": ("program.ll", [self.translate, str(model), "--emit=llvmir", "-o", "program.ll"]),
+            "header": ("program.h", [self.translate, str(model), "--emit=header", "-o", "program.h"]),
+            "mlir": ("program.mlir", [self.opt, str(model), "-o", "program.mlir"]),
+            "bytecode": ("program.mlirbc", [self.opt, str(model), "--emit-bytecode", "-o", "program.mlirbc"]),
+        }
+        cases = []
+        for kind, (name, command) in tools.items():
+            counts = self.work / "count"
+            counts.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "LD_PRELOAD": self.library, "SHARDC_FAULT": "count", "SHARDC_FAULT_COUNT": str(counts)}
+                subprocess.run(command, check=True, capture_output=True, cwd=folder, env=environment)
+                # Times differ from run to run.
+                whole = None if kind in ("trace", "report") else (Path(folder) / name).read_bytes()
+            calls = max(map(int, counts.read_text().split()))
+            assert calls, kind
+            for number in range(1, min(calls, most) + 1):
+                figures: dict[str, object] = {}
+                cases.append(Case(f"writes {kind.replace(' ', '-')} {number} of {calls}", lambda c=command, n=name, w=whole, k=number, f=figures: self.write_case(c, n, w, k, f), figures))
+        return cases
+
+    def write_case(self, command: list[str], name: str, whole: bytes | None, number: int, figures: dict[str, object]) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_bytes(b"before")
+            with Run(["bash", "-c", f"cd {folder} && exec \"$@\"", "bash", *command], {"LD_PRELOAD": self.library, "SHARDC_FAULT": f"all:{number}"}) as run:
+                code, _ = run.wait(60)
+                text = run.text()
+                left = run.left()
+            figures["code"] = code
+            if left:
+                return f"left: {left}"
+            if os.listdir(folder) != [name]:
+                return f"files: {os.listdir(folder)}"
+            untouched = path.read_bytes() == b"before"
+            # What fails is not always needed: memory instead of a mapping, a file that only looks whether there can be one.
+            if code == 0:
+                is_whole = path.read_bytes() == whole if whole is not None else not untouched
+                return "" if is_whole else "code 0, but the file is not what it is without the fault"
+            if code not in (7, 9):
+                return f"code {code}: {text[:500]}"
+            if not untouched:
+                return f"code {code}, but the file is another one"
+            reasons = ("No space left on device", "Input/output error", "Cannot allocate memory", "no memory", "could not write all of it")
+            return "" if any(reason in text for reason in reasons) else f"no reason: {text[:500]}"
+
+
+def same_arrays(one: Path, other: Path) -> bool:
+    """Whether two archives hold the same bytes."""
+    return one.exists() and one.read_bytes() == other.read_bytes()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--only", choices=("ranks", "signals", "writes"))
+    parser.add_argument("--match", default="", help="cases whose name has this text")
+    parser.add_argument("--again", action="store_true", help="forget what was run before")
+    parser.add_argument("--sample", action="store_true", help="a few of each, for every push")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    if options.again:
+        options.results.unlink(missing_ok=True)
+    known = {}
+    if options.results.exists():
+        for line in options.results.read_text().splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # cut off when the campaign was stopped
+            known[entry["case"]] = entry
+    work = options.results.with_suffix(".work").resolve()
+    work.mkdir(exist_ok=True)
+    campaign = Campaign(options.tools.resolve(), work, slack=3 if options.sample else 1)
+    makers = {"ranks": campaign.rank_cases, "signals": campaign.signal_cases, "writes": campaign.write_cases}
+    cases = [case for kind, make in makers.items() if options.only in (None, kind) for case in make() if options.match in case.name]
+    if options.sample:
+        # The same ones in each run, of all families; those that stop ranks are slow.
+        rng, picked = random.Random(3), collections.defaultdict(list)
+        for case in cases:
+            words = case.name.split()
+            picked[" ".join([words[0], *[word for word in words if word in ("kill", "stop", "slow") or word.startswith("SIG")]])].append(case)
+        counts = {"ranks kill": 6, "ranks stop": 0, "ranks slow": 2, "writes": 14}
+        cases = [case for family, of in sorted(picked.items()) for case in rng.sample(of, min(len(of), counts.get(family, 1)))]
+    waiting = [case for case in cases if case.name not in known]
+    print(f"{len(cases)} cases, {len(cases) - len(waiting)} of them known", flush=True)
+    begin = time.monotonic()
+
+    def attempt(case: Case) -> None:
+        try:
+            problem = case.run()
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            problem = f"{type(error).__name__}: {error}"
+        entry = {"case": case.name, "ok": not problem, **case.figures, **({"problem": problem} if problem else {})}
+        known[case.name] = entry
+        with options.results.open("a") as results:
+            results.write(json.dumps(entry) + "\n")
+        if problem:
+            print(f"FAILED {case.name}: {problem}", flush=True)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(attempt, waiting))
+    families: dict[str, list[dict[str, object]]] = collections.defaultdict(list)
+    for case in cases:
+        words = case.name.split()
+        key = f"{words[0]} {words[4]} {words[7]}" if words[0] == "ranks" else f"{words[0]} {words[1]}"
+        families[key].append(known[case.name])
+    for family, entries in families.items():
+        seconds = sorted(entry["seconds"] for entry in entries if "seconds" in entry)
+        times = f", {seconds[0]:.2f} to {seconds[-1]:.2f} s, median {seconds[len(seconds) // 2]:.2f}" if seconds else ""
+        codes = collections.Counter(entry.get("code") for entry in entries)
+        print(f"{family}: {len(entries)} cases, {sum(not entry['ok'] for entry in entries)} failed{times}, codes {dict(codes)}")
+    failed = sum(not known[case.name]["ok"] for case in cases)
+    print(f"{len(waiting)} run in {time.monotonic() - begin:.0f} s\n{len(cases) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
