@@ -437,6 +437,23 @@ SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
                                               int64_t repeat,
                                               double *milliseconds);
 
+/** What each rank does in shardrt_world_call. It may fail with shardrt_fail. */
+typedef int (*shardrt_task_fn)(shardrt_context *ctx, void *user);
+/** Between runs: calls `task` on each rank, as a step calls the program; in a job
+ * all processes do so. Returns as shardrt_world_run. */
+SHARDRT_EXPORT int shardrt_world_call(shardrt_world *world, shardrt_task_fn task,
+                                      void *user);
+/** Takes what rank `source` shows; its size is for both to know. */
+typedef void (*shardrt_take_fn)(void *user, int64_t source, const void *data);
+/** In such a task: shows `bytes` bytes at `mine` to the ranks `readers`, and calls
+ * `take` with what each of the ranks `sources` shows at the same time. All ranks
+ * call it, none names itself, and readers and sources agree. */
+SHARDRT_EXPORT int shardrt_show(shardrt_context *ctx, const void *mine,
+                                int64_t bytes, const int64_t *readers,
+                                int64_t num_readers, const int64_t *sources,
+                                int64_t num_sources, shardrt_take_fn take,
+                                void *user);
+
 /** In a job, between runs: brings `bytes` bytes at `mine` of each process to the
  * one of rank `root`: those of rank i to `parts[i]`, of `part_bytes[i]` bytes
  * (there alone; else NULL). All processes call it. */

@@ -144,6 +144,24 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
   }
 }
 
+void World::runTask(shardrt_context &ctx) {
+  Comm &comm = *ctx.comm;
+  comm.enterStep();
+  int status = SHARDRT_LOST;
+  std::string why;
+  try {
+    status = job.task(&ctx, job.user);
+    if (status != SHARDRT_OK)
+      why = "left with status " + std::to_string(status);
+  } catch (const std::exception &e) {
+    why = std::string("threw an exception: ") + e.what();
+  }
+  if (status != SHARDRT_OK)
+    ctx.fail(status, why);
+  else if (comm.leaveStep())
+    comm.barrier();
+}
+
 bool World::replayStep(shardrt_context &ctx, Replay how) {
   // Where several have recorded together the first does the work of all.
   bool isDone = how == Replay::Together && &ctx != contexts[0].get();

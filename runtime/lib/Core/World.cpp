@@ -338,7 +338,10 @@ void World::serve(size_t index) {
     }
     if (!options.pin)
       moveToCore(rank * contexts[index]->pool->width(), /*bind=*/false);
-    runSteps(*contexts[index], inputs, outputs);
+    if (job.task)
+      runTask(*contexts[index]);
+    else
+      runSteps(*contexts[index], inputs, outputs);
     std::lock_guard lock(mutex);
     back[index] = 1;
     if (--running == 0)
@@ -384,6 +387,17 @@ void World::waitForRanks(std::unique_lock<std::mutex> &lock) {
 
 int World::run(void *const *const *inputs, void *const *const *outputs,
                int64_t repeat, double *milliseconds) {
+  return start({inputs, outputs, repeat, milliseconds});
+}
+
+int World::call(shardrt_task_fn task, void *user) {
+  Work work;
+  work.task = task;
+  work.user = user;
+  return start(work);
+}
+
+int World::start(const Work &work) {
   std::unique_lock lock(mutex);
   if (running != 0) {
     error = "a rank of this world has not come back from an earlier run; "
@@ -405,7 +419,8 @@ int World::run(void *const *const *inputs, void *const *const *outputs,
     error = "an earlier run of this job failed: " + group->failure().text;
     return SHARDRT_LOST;
   }
-  job = {inputs, outputs, repeat, milliseconds, nowNs()};
+  job = work;
+  job.lastEndNs = nowNs();
   running = static_cast<int64_t>(contexts.size());
   std::fill(back.begin(), back.end(), 0);
   ++generation;
@@ -582,6 +597,39 @@ void shardrt_world_destroy(shardrt_world *world) {
 int shardrt_world_run(shardrt_world *world, void *const *const *inputs,
                       void *const *const *outputs) {
   return shardrt_world_run_repeated(world, inputs, outputs, 1, nullptr);
+}
+
+int shardrt_world_call(shardrt_world *world, shardrt_task_fn task, void *user) {
+  if (!world || !task)
+    return SHARDRT_USAGE;
+  try {
+    return world->world->call(task, user);
+  } catch (const std::exception &) {
+    return SHARDRT_MEMORY;
+  }
+}
+
+int shardrt_show(shardrt_context *ctx, const void *mine, int64_t bytes,
+                 const int64_t *readers, int64_t num_readers,
+                 const int64_t *sources, int64_t num_sources,
+                 shardrt_take_fn take, void *user) {
+  Comm &comm = *ctx->comm;
+  std::span<const int64_t> whom(readers, num_readers);
+  // Nothing has an address too.
+  if (bytes == 0)
+    mine = &comm;
+  Ticket ticket;
+  bool done = comm.post({-1, 0}, {mine, bytes}, whom, ticket);
+  for (int64_t i = 0; done && i < num_sources; ++i) {
+    const std::byte *data = nullptr;
+    done = comm.open(ticket, sources[i], data);
+    if (done) {
+      take(user, sources[i], data);
+      comm.close(ticket, sources[i]);
+    }
+  }
+  done = done && comm.finish(ticket, whom);
+  return done ? SHARDRT_OK : comm.status();
 }
 
 int shardrt_world_run_repeated(shardrt_world *world, void *const *const *inputs,

@@ -48,6 +48,8 @@ public:
   bool gone(size_t index) const;
   int run(void *const *const *inputs, void *const *const *outputs,
           int64_t repeat, double *milliseconds);
+  /// Runs `task` on each rank in place of the program.
+  int call(shardrt_task_fn task, void *user);
   /// Between runs: brings `bytes` bytes of each process to rank `root`.
   int gather(int64_t root, const void *mine, int64_t bytes, void *const *parts,
              const int64_t *partBytes);
@@ -78,7 +80,11 @@ private:
     int64_t repeat = 0;
     double *milliseconds = nullptr;
     int64_t lastEndNs = 0; ///< when the step before ended
+    shardrt_task_fn task = nullptr; ///< in place of the program
+    void *user = nullptr;
   };
+  int start(const Work &work);
+  void runTask(shardrt_context &ctx);
   bool makeGroup();
   bool makeContexts();
   /// What this process of a job can do, for the others.
