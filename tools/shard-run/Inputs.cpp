@@ -50,7 +50,8 @@ static uint64_t describedBytes(const ValueMetadata &value) {
 /// Reads PREFIX0, PREFIX1, … of an archive, one for each of `values`.
 static Expected<std::vector<HostArray>>
 readMembers(StringRef path, StringRef prefix, StringRef kind,
-            ArrayRef<ValueMetadata> values, bool inPlace = false) {
+            ArrayRef<ValueMetadata> values, bool inPlace = false,
+            function_ref<bool(size_t)> isGiven = nullptr) {
   Expected<NpzArchive> archive = NpzArchive::open(path);
   if (!archive)
     return ioError(archive.takeError());
@@ -61,6 +62,10 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
                                        Twine(values.size()) + " " + kind + "s");
   std::vector<HostArray> arrays;
   for (auto [i, value] : enumerate(values)) {
+    if (isGiven && isGiven(i)) {
+      arrays.emplace_back();
+      continue;
+    }
     std::string member = (prefix + Twine(i)).str();
     std::string name = nameOf(kind, i, value);
     if (!archive->contains(member))
@@ -115,36 +120,44 @@ HostArray shardc::randomInput(const ProgramMetadata &program,
 
 Expected<std::vector<HostArray>>
 shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
-                   bool inPlace) {
+                   bool inPlace, function_ref<bool(size_t)> isGiven) {
   if (!options.inputsFile.empty())
     return readMembers(options.inputsFile, "in", "input", program.arguments,
-                       inPlace);
+                       inPlace, isGiven);
   std::vector<HostArray> arrays;
   if (options.inputs.empty()) {
     for (size_t i = 0; i < program.arguments.size(); ++i)
-      arrays.push_back(randomInput(program, options, i));
+      arrays.push_back(isGiven && isGiven(i) ? HostArray()
+                                             : randomInput(program, options, i));
     return arrays;
   }
-  size_t given = options.inputs.size(), needed = program.arguments.size();
+  // Arguments that come from elsewhere are not among those listed.
+  std::vector<size_t> listed;
+  for (size_t i = 0; i < program.arguments.size(); ++i)
+    if (!isGiven || !isGiven(i))
+      listed.push_back(i);
+  size_t given = options.inputs.size(), needed = listed.size();
   if (given > needed)
     return toolError(ExitCode::Usage, "too many inputs: " + Twine(given) +
                                           " are given, the program takes " +
                                           Twine(needed));
   if (given < needed) {
-    const ValueMetadata &missing = program.arguments[given];
+    const ValueMetadata &missing = program.arguments[listed[given]];
     return toolError(
         ExitCode::Usage,
-        nameOf("input", given, missing) + " is missing: the program takes " +
+        nameOf("input", listed[given], missing) + " is missing: the program takes " +
             Twine(needed) + ", " + Twine(given) + " are given; expected " +
             describeArray(*shardrt::elementTypeNamed(missing.elementType),
                           missing.shape));
   }
-  for (auto [i, value] : enumerate(program.arguments)) {
-    Expected<HostArray> array =
-        readInput(options.inputs[i], value, nameOf("input", i, value), inPlace);
+  arrays.resize(program.arguments.size());
+  for (auto [number, i] : enumerate(listed)) {
+    const ValueMetadata &value = program.arguments[i];
+    Expected<HostArray> array = readInput(options.inputs[number], value,
+                                          nameOf("input", i, value), inPlace);
     if (!array)
       return array.takeError();
-    arrays.push_back(std::move(*array));
+    arrays[i] = std::move(*array);
   }
   return arrays;
 }

@@ -5,6 +5,7 @@
 #include "HostArray.h"
 #include "Options.h"
 #include "shardc/Translation/Metadata.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace shardc {
 
@@ -16,10 +17,12 @@ std::string nameOf(llvm::StringRef kind, size_t index,
 /// the command line, or random. Errors (of files: I/O, of the command line:
 /// usage) name the argument, what was found and what was expected. `inPlace`:
 /// of files that hold arrays as they are in memory, a part that is not used is not
-/// read.
+/// read. `isGiven`: whether an argument comes from elsewhere; it is left empty, and
+/// need not be in a file.
 llvm::Expected<std::vector<HostArray>>
 makeInputs(const ProgramMetadata &program, const RunOptions &options,
-           bool inPlace = false);
+           bool inPlace = false,
+           llvm::function_ref<bool(size_t)> isGiven = nullptr);
 
 /// Argument number `index` where all are random.
 HostArray randomInput(const ProgramMetadata &program, const RunOptions &options,

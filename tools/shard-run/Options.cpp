@@ -93,6 +93,50 @@ static cl::opt<std::string>
                 cl::value_desc("@file.npz"), cl::cat(category));
 static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
                            cl::value_desc("N"), cl::cat(category));
+static NumberOption
+    stepCount("steps",
+              cl::desc("Run N steps that keep state: see --carry"),
+              cl::value_desc("N"), cl::cat(category));
+static cl::list<std::string>
+    carries("carry",
+            cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
+                     "names, or ranges of either, 0-5:0-5"),
+            cl::value_desc("OUT:IN"), cl::CommaSeparated, cl::cat(category));
+static cl::list<std::string>
+    batches("batches",
+            cl::desc("Argument ARG of step s is element s of the file's first "
+                     "dim, from the start again after the last; of an .npz file "
+                     "members in0, in1, ... are"),
+            cl::value_desc("ARG=@file.npy"), cl::cat(category));
+static cl::opt<std::string>
+    stepNumber("step-number",
+               cl::desc("Argument ARG is the number of the step, from 0"),
+               cl::value_desc("ARG"), cl::cat(category));
+static cl::list<std::string>
+    logged("log", cl::desc("Print results OUT, of one element, after each step"),
+           cl::value_desc("OUT"), cl::CommaSeparated, cl::cat(category));
+static cl::opt<std::string>
+    checkpoint("checkpoint",
+               cl::desc("The directory in which carried values are saved, or from "
+                        "which --resume takes them"),
+               cl::value_desc("DIR"), cl::cat(category));
+static NumberOption
+    saveEvery("save-every",
+              cl::desc("Save after every K steps, and after the last one"),
+              cl::value_desc("K"), cl::cat(category));
+static NumberOption keep("keep",
+                         cl::desc("Keep the last M checkpoints (default: all)"),
+                         cl::value_desc("M"), cl::cat(category));
+static cl::opt<std::string>
+    resume("resume",
+           cl::desc("Go on from the last checkpoint, or that of STEP; from step 0 "
+                    "where there is none"),
+           cl::value_desc("STEP"), cl::ValueOptional, cl::cat(category));
+static NumberOption
+    restarts("restarts",
+             cl::desc("Where --processes lose ranks, go on from the last checkpoint "
+                      "with those that are left, R times at most"),
+             cl::value_desc("R"), cl::cat(category));
 static cl::opt<std::string> hostCalls(
     "host-calls",
     cl::desc("Open file descriptors on which whoever started the tool answers "
@@ -273,6 +317,57 @@ static Error checkOutputs(const RunOptions &options) {
   return Error::success();
 }
 
+/// The options about steps that keep state.
+static Error readStepOptions(StepOptions &options) {
+  std::optional<int64_t> steps, every, last;
+  if (Error error = joinErrors(joinErrors(readNumber(stepCount, 1, 1000000000, steps),
+                                          readNumber(saveEvery, 1, 1000000000, every)),
+                               readNumber(keep, 1, 1000000000, last)))
+    return error;
+  using Option = std::reference_wrapper<const cl::Option>;
+  for (Option option : {Option(carries), Option(batches), Option(stepNumber),
+                        Option(logged), Option(checkpoint), Option(saveEvery),
+                        Option(keep), Option(resume)})
+    if (!steps && option.get().getNumOccurrences())
+      return usage("--" + option.get().ArgStr +
+                   " is about steps that keep state; say how many with --steps=N");
+  if (!steps)
+    return Error::success();
+  if (repeat.getNumOccurrences())
+    return usage("--repeat runs the same step again, --steps runs one after the "
+                 "other: give one of them");
+  for (Option option : {Option(saveEvery), Option(keep), Option(resume)})
+    if (option.get().getNumOccurrences() && checkpoint.empty())
+      return usage("--" + option.get().ArgStr + " needs --checkpoint=DIR");
+  if (checkpoint.getNumOccurrences() && !every && !resume.getNumOccurrences())
+    return usage("--checkpoint=" + checkpoint +
+                 ": say --save-every=K, --resume or both");
+  if (last && !every)
+    return usage("--keep says how many checkpoints --save-every leaves");
+  options.resumes = resume.getNumOccurrences() > 0;
+  // A launcher that starts its processes once more says so.
+  bool isRestart = std::getenv("SHARDRT_RESUME") && std::getenv("SHARDRT_RANK");
+  options.resumes |= isRestart;
+  if (!isRestart && options.resumes && !resume.empty()) {
+    int64_t step;
+    if (StringRef(resume).getAsInteger(10, step) || step < 0)
+      return usage("--resume=" + resume + ": expected the step of a checkpoint");
+    options.resumeStep = step;
+  }
+  for (const std::string &text : carries)
+    if (!StringRef(text).contains(':'))
+      return usage("--carry=" + text + ": expected OUT:IN, such as --carry=0:0");
+  options.steps = *steps;
+  options.carries.assign(carries.begin(), carries.end());
+  options.batches.assign(batches.begin(), batches.end());
+  options.logged.assign(logged.begin(), logged.end());
+  options.stepNumber = stepNumber;
+  options.directory = checkpoint;
+  options.saveEvery = every.value_or(0);
+  options.keep = last.value_or(0);
+  return Error::success();
+}
+
 Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) or loads "
@@ -285,7 +380,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
     StringRef name = argument.ltrim('-').split('=').first;
     if (!is_contained({"input", "inputs", "seed", "expect", "outputs", "report",
-                       "trace"},
+                       "trace", "steps", "batches", "log", "checkpoint", "save-every",
+                       "keep", "resume"},
                       name))
       options.command += argument.str() + '\n';
   }
@@ -312,8 +408,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
                  joinErrors(readNumber(relative, options.relative),
                             readNumber(absolute, options.absolute))));
+  std::optional<int64_t> restartNumber;
   numbers = joinErrors(std::move(numbers),
-                       readNumber(processes, 1, 4096, processNumber));
+                       joinErrors(readNumber(processes, 1, 4096, processNumber),
+                                  readNumber(restarts, 0, 1000000, restartNumber)));
   if (numbers)
     return std::move(numbers);
   if (processNumber && !options.compile.ranks && !compile.mesh.getNumOccurrences())
@@ -338,6 +436,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (is_contained({"process", "shm", "tcp", "mpi"}, transport.getValue()))
     options.asksForProcesses = transport;
   options.processes = processNumber.value_or(0);
+  options.restarts = restartNumber.value_or(0);
+  if (options.restarts > 0 && (!processNumber || !saveEvery.getNumOccurrences()))
+    return usage("--restarts goes with --processes, which starts ranks, and "
+                 "--save-every, for them to go on from");
   StringRef order = kernelSchedule;
   if (order.consume_front("random=")) {
     options.kernelSchedule = 2;
@@ -369,6 +471,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.check = is_contained(check, "");
   options.checkInterpreter = is_contained(check, "interpreter");
   options.interpret = interpret;
+  if (Error error = readStepOptions(options.steps))
+    return std::move(error);
+  if (options.steps.steps && (options.checkInterpreter || options.interpret))
+    return usage("the interpreter does one step, not --steps: compare them with "
+                 "--check");
   options.repeat = steps.value_or(1);
   for (const std::string &format : report)
     if (format == "json")

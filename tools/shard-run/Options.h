@@ -10,6 +10,18 @@
 
 namespace shardc {
 
+/// What happens between steps (Steps.h), as the command line says it.
+struct StepOptions {
+  int64_t steps = 0; ///< 0: a run of one step, or of --repeat
+  std::vector<std::string> carries, batches, logged;
+  std::string stepNumber;
+  std::string directory; ///< of checkpoints
+  int64_t saveEvery = 0;
+  int64_t keep = 0;
+  bool resumes = false;
+  std::optional<int64_t> resumeStep;
+};
+
 /// The command line, checked for all that can be said before a file is read.
 struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact
@@ -29,12 +41,14 @@ struct RunOptions {
   bool interpret = false; ///< run nothing else
   std::string outputsFile;
   int64_t repeat = 1;
+  StepOptions steps;
   bool reportJSON = false;
   std::string reportFile; ///< a page to read
   std::string traceFile;
   int64_t timeoutMs = 0;   ///< 0: the runtime's own
   int transport = 0;       ///< a shardrt_transport
   int wire = 0;            ///< a shardrt_wire
+  int64_t restarts = 0;    ///< of processes, after a loss
   int64_t processes = 0;   ///< to be started, one for each rank; 0: none
   bool asksForThreads = false; ///< --transport does
   std::string asksForProcesses; ///< the --transport that does

@@ -12,6 +12,7 @@
 #include "Processes.h"
 #include "shardc/Support/MemoryFile.h"
 #include "shardc/Translation/Artifact.h"
+#include "shardrt/Checkpoint.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -51,8 +52,9 @@ static Error systemError(const Twine &what) {
 }
 
 /// What all processes load, in memory that they share: the artifact if its
-/// code is trusted, else what the model is compiled to.
-static Expected<PrivateFile> prepare(const RunOptions &options) {
+/// code is trusted, else what the model is compiled to. Sets the `mesh` of the latter.
+static Expected<PrivateFile> prepare(const RunOptions &options,
+                                     std::vector<MeshAxis> &mesh) {
   std::optional<OpenedArtifact> artifact;
   if (options.isArtifact) {
     Expected<OpenedArtifact> opened =
@@ -69,6 +71,7 @@ static Expected<PrivateFile> prepare(const RunOptions &options) {
   if (!compiled)
     return compiled.takeError();
   int64_t ranks = compiled->metadata.numRanks();
+  mesh = compiled->metadata.mesh;
   if (ranks != options.processes)
     return toolError(ExitCode::Usage,
                      "--processes gives " + Twine(options.processes) +
@@ -91,6 +94,7 @@ struct Started {
   MemoryFile said{-1}; ///< what it has to say in the end
   bool isOver = false;
   bool isKilled = false; ///< by a signal that the launcher did not send
+  bool isLate = false;   ///< it did not end, and was ended
   int code = 0;
 };
 } // namespace
@@ -182,6 +186,7 @@ static int waitForAll(std::vector<Started> &ranks) {
           if (isLate && !isBeginning && sent == 0)
             errs() << "shard-run: rank " << rank << " (process "
                    << started.process << ") does not end: it is ended\n";
+          started.isLate |= isLate && !isBeginning;
           kill(started.process, isLate ? SIGKILL : caught);
         }
     }
@@ -201,8 +206,20 @@ static int waitForAll(std::vector<Started> &ranks) {
   return code;
 }
 
-Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
-  Expected<PrivateFile> prepared = prepare(options);
+namespace {
+/// How an attempt to run all steps ended.
+struct Attempt {
+  int code = 0;
+  int64_t ranks = 0;
+  int64_t lost = 0;           ///< ranks whose processes were ended
+  std::vector<MeshAxis> mesh; ///< of a model
+};
+} // namespace
+
+static Expected<Attempt> attempt(const RunOptions &options, char **argv,
+                                 bool isRestart) {
+  Attempt ended;
+  Expected<PrivateFile> prepared = prepare(options, ended.mesh);
   if (!prepared)
     return prepared.takeError();
   prepared->shareWithChildren();
@@ -275,13 +292,19 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
     handOn("SHARDRT_ERRORS", started.said.descriptor());
     handOn("SHARDRT_CALLS", calls->descriptor());
     setenv("SHARDRT_COMPILED", prepared->path().c_str(), 1);
+    if (isRestart)
+      setenv("SHARDRT_RESUME", "1", 1);
     execv(program.c_str(), argv);
     errs() << "shard-run: error: cannot start " << program << ": "
            << std::strerror(errno) << "\n";
     _exit(static_cast<int>(ExitCode::IO));
   }
   close(listener);
-  int code = waitForAll(ranks);
+  ended.code = waitForAll(ranks);
+  if (caught == 0)
+    ended.lost = count_if(ranks, [](const Started &rank) {
+      return rank.isKilled || rank.isLate;
+    });
   std::vector<std::string> said;
   for (size_t rank : findSpeakers(ranks)) {
     Expected<std::string> left = ranks[rank].said.read();
@@ -297,7 +320,87 @@ Expected<int> shardc::runProcesses(const RunOptions &options, char **argv) {
     said.push_back(text.split('\n').first.str());
     errs() << "shard-run: error: " << text << "\n";
   }
-  return code;
+  return ended;
+}
+
+/// The largest mesh for `left` ranks whose axes are no longer than those of
+/// `mesh`; of several the one that keeps its last axes, as those of models are.
+static std::vector<MeshAxis> shrinkMesh(std::vector<MeshAxis> mesh,
+                                        int64_t left) {
+  if (mesh.empty())
+    return mesh;
+  MeshAxis last = mesh.back();
+  mesh.pop_back();
+  std::vector<MeshAxis> best;
+  int64_t most = 0;
+  for (int64_t size = std::min(last.size, left); size > 0; --size) {
+    std::vector<MeshAxis> rest = shrinkMesh(mesh, left / size);
+    int64_t ranks = size;
+    for (const MeshAxis &axis : rest)
+      ranks *= axis.size;
+    if (ranks <= most)
+      continue;
+    most = ranks;
+    best = std::move(rest);
+    best.push_back({last.name, size});
+  }
+  return best;
+}
+
+/// Sets `options` for the ranks that are left, and says from where they go on.
+static void prepareRestart(RunOptions &options, const Attempt &ended,
+                           int64_t number) {
+  std::string on;
+  if (options.isArtifact) {
+    on = "an artifact has its mesh: " + std::to_string(options.processes) +
+         " ranks again";
+  } else {
+    std::string mesh;
+    options.processes = 1;
+    for (const MeshAxis &axis :
+         shrinkMesh(ended.mesh, ended.ranks - ended.lost)) {
+      mesh += (mesh.empty() ? "" : ",") + axis.name + "=" +
+              std::to_string(axis.size);
+      options.processes *= axis.size;
+    }
+    options.compile.ranks.reset();
+    options.compile.stages.mesh = mesh;
+    on = std::to_string(options.processes) + " ranks of mesh " + mesh;
+    if (!options.compile.stages.sizes.empty()) {
+      options.compile.stages.sizes.clear();
+      on += ", without the shards of --sizes";
+    }
+  }
+  int64_t last = -1;
+  shardrt_checkpoints *checkpoints = nullptr;
+  if (!shardrt_checkpoints_open(options.steps.directory.c_str(), 0,
+                                &checkpoints, nullptr, 0)) {
+    int64_t found = shardrt_checkpoints_steps(checkpoints, nullptr, 0, nullptr, 0);
+    std::vector<int64_t> steps(std::max<int64_t>(found, 0));
+    found = shardrt_checkpoints_steps(checkpoints, steps.data(), steps.size(),
+                                      nullptr, 0);
+    if (found > 0 && found <= static_cast<int64_t>(steps.size()))
+      last = steps[found - 1];
+    shardrt_checkpoints_close(checkpoints);
+  }
+  errs() << "shard-run: restart " << number << " of " << options.restarts
+         << " after the loss of " << ended.lost
+         << (ended.lost == 1 ? " rank: " : " ranks: ") << on << ", from step "
+         << std::max<int64_t>(last, 0) << "\n";
+}
+
+Expected<int> shardc::runProcesses(RunOptions options, char **argv) {
+  for (int64_t number = 0;; ++number) {
+    Expected<Attempt> ended = attempt(options, argv, number > 0);
+    if (!ended)
+      return ended.takeError();
+    ended->ranks = options.processes;
+    // Whoever failed otherwise would do so again.
+    if (ended->code == 0 || ended->lost == 0 || number == options.restarts ||
+        (ended->lost >= ended->ranks && !options.isArtifact))
+      return ended->code;
+    prepareRestart(options, *ended, number + 1);
+  }
 }
 
 /// The exit code of an error, and what it says.

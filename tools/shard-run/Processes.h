@@ -13,9 +13,11 @@ namespace shardc {
 /// Starts `options.processes` processes of this tool, one for each rank, with
 /// its arguments `argv`; compiles the model for all of them before. Waits for
 /// them, says which of them were ended by a signal, and ends those that are
-/// left a while after one has failed. The code that the tool ends with, or an
-/// error before they are started.
-llvm::Expected<int> runProcesses(const RunOptions &options, char **argv);
+/// left a while after one has failed. Up to `options.restarts` times, where
+/// processes were lost, those that are left go on from the last checkpoint, on a
+/// smaller mesh. The code that the tool ends with, or an error before processes
+/// are started.
+llvm::Expected<int> runProcesses(RunOptions options, char **argv);
 
 /// The artifact that runProcesses has made for this process; empty if there is
 /// none.

@@ -252,7 +252,8 @@ static int gatherTrace(shardrt_world *world, int64_t me, TraceReport &trace) {
 }
 
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
-                                 int64_t timeoutMs) const {
+                                 int64_t timeoutMs,
+                                 const StepPlan *plan) const {
   Activity activity("running the program");
   int64_t ranks = program.numRanks();
   std::vector<int64_t> mesh = program.meshShape();
@@ -264,7 +265,9 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   ShardBuffers in(program.arguments, mesh, ranks, me),
       out(results, mesh, ranks, me == 0 ? -1 : me);
   for (size_t i = 0; i < program.arguments.size(); ++i)
-    if (makeInput && inputs.empty())
+    if (plan && plan->gives(i))
+      continue;
+    else if (makeInput && inputs.empty())
       in.scatter(i, makeInput(i));
     else
       in.scatter(i, inputs[i]);
@@ -294,17 +297,27 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                ? Error::success()
                : runtimeError(status, shardrt_world_error(world.get()));
   };
-  if (steps > 1)
+  RunResult result;
+  if (plan) {
+    if (Error error = runSteps(world.get(), program, *plan, in, out, me,
+                               result.stepMs))
+      return std::move(error);
+    if (result.stepMs.empty())
+      return result;
+    steps = result.stepMs.size();
+  }
+  if (steps > 1 && !plan)
     if (Error error = check(
             shardrt_world_run(world.get(), in.addresses(), out.addresses())))
       return std::move(error);
-  shardrt_world_reset_stats(world.get());
-  RunResult result;
-  result.stepMs.resize(steps);
-  if (Error error = check(shardrt_world_run_repeated(
-          world.get(), in.addresses(), out.addresses(), steps,
-          result.stepMs.data())))
-    return std::move(error);
+  if (!plan) {
+    shardrt_world_reset_stats(world.get());
+    result.stepMs.resize(steps);
+    if (Error error = check(shardrt_world_run_repeated(
+            world.get(), in.addresses(), out.addresses(), steps,
+            result.stepMs.data())))
+      return std::move(error);
+  }
 
   int64_t peak = job ? shardrt_world_peak_bytes(world.get(), me) : 0;
   std::vector<int64_t> peaks;

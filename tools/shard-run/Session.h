@@ -6,6 +6,7 @@
 #include "HostArray.h"
 #include "HostCalls.h"
 #include "Shards.h"
+#include "Steps.h"
 #include "shardrt/shardrt.h"
 #include <functional>
 #include <memory>
@@ -85,7 +86,15 @@ public:
   /// more than one. In a job the process of rank 0 gets all outputs and figures,
   /// the others none.
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
-                                int64_t timeoutMs) const;
+                                int64_t timeoutMs) const {
+    return run(inputs, steps, timeoutMs, nullptr);
+  }
+  /// Runs the steps of `plan`, which gives some of the inputs itself. Without
+  /// outputs where none is left to do.
+  llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs,
+                                const StepPlan &plan, int64_t timeoutMs) const {
+    return run(inputs, 1, timeoutMs, &plan);
+  }
 
   /// How the emulated device orders threads, as shardrt_world_options.
   void setKernelSchedule(int schedule, uint64_t seed) {
@@ -125,6 +134,8 @@ private:
     }
   };
   Session(ProgramMetadata program, double compileTime);
+  llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
+                                int64_t timeoutMs, const StepPlan *plan) const;
   llvm::Error loadCode(const PrivateFile &file, llvm::StringRef name);
 
   ProgramMetadata program;

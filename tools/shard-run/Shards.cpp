@@ -157,6 +157,57 @@ HostArray ShardBuffers::gather(size_t index) const {
   return array;
 }
 
+int64_t ShardBuffers::firstOtherBox(size_t index, const ShardBuffers &others,
+                                    size_t other) const {
+  for (auto [rank, shard] : enumerate(shards[index]))
+    if (shard.box != others.shards[other][rank].box)
+      return rank;
+  return -1;
+}
+
+void ShardBuffers::swap(size_t index, ShardBuffers &others, size_t other) {
+  for (auto [rank, shard] : enumerate(shards[index])) {
+    Shard &theirs = others.shards[other][rank];
+    if (!shard.isHere || !theirs.isHere)
+      continue;
+    std::swap(shard.buffer, theirs.buffer);
+    std::swap(rankBuffers[rank][index], others.rankBuffers[rank][other]);
+  }
+}
+
+void shardc::copyCommon(const Box &from, const char *source, const Box &to,
+                        char *target, int64_t width) {
+  // The box of both, once as a part of the source and once of the target.
+  size_t dims = from.size();
+  Box inSource(dims), inTarget(dims);
+  SmallVector<int64_t> sourceShape, targetShape;
+  for (size_t d = 0; d < dims; ++d) {
+    int64_t begin = std::max(from[d].begin, to[d].begin);
+    int64_t end = std::min(from[d].end, to[d].end);
+    if (begin >= end)
+      return;
+    inSource[d] = {begin - from[d].begin, end - from[d].begin};
+    inTarget[d] = {begin - to[d].begin, end - to[d].begin};
+    sourceShape.push_back(from[d].size());
+    targetShape.push_back(to[d].size());
+  }
+  int64_t rows = elementsOf(inSource);
+  int64_t row = dims ? inSource[dims - 1].size() : 1;
+  for (int64_t r = 0; r < rows / row; ++r) {
+    int64_t left = r, fromAt = 0, toAt = 0, fromStep = 1, toStep = 1;
+    for (size_t d = dims; d-- > 0;) {
+      int64_t size = inSource[d].size(), at = d + 1 == dims ? 0 : left % size;
+      if (d + 1 != dims)
+        left /= size;
+      fromAt += (inSource[d].begin + at) * fromStep;
+      toAt += (inTarget[d].begin + at) * toStep;
+      fromStep *= sourceShape[d];
+      toStep *= targetShape[d];
+    }
+    std::memcpy(target + toAt * width, source + fromAt * width, row * width);
+  }
+}
+
 int64_t ShardBuffers::firstDisagreement(size_t index,
                                         const HostArray &whole) const {
   for (auto [rank, shard] : enumerate(shards[index])) {

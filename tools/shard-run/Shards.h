@@ -46,6 +46,25 @@ public:
   /// Bytes of one rank's shard of a value.
   int64_t bytesOf(size_t index, int64_t rank) const;
 
+  /// Whether the shards of value `index` are those of value `other` of `others`,
+  /// rank by rank: the first rank where they are not; -1 if they are.
+  int64_t firstOtherBox(size_t index, const ShardBuffers &others,
+                        size_t other) const;
+  /// Exchanges the buffers of two such values, of the ranks for which both are
+  /// here: nothing is copied.
+  void swap(size_t index, ShardBuffers &others, size_t other);
+
+  const Box &box(size_t index, int64_t rank) const {
+    return shards[index][rank].box;
+  }
+  char *data(size_t index, int64_t rank) const {
+    return shards[index][rank].buffer.data();
+  }
+  bool isHere(size_t index, int64_t rank) const {
+    return shards[index][rank].isHere;
+  }
+  ElementType type(size_t index) const { return types[index]; }
+
   /// Addresses as the runtime takes them: [rank][value].
   void *const *const *addresses() const { return rankAddresses.data(); }
 
@@ -62,6 +81,11 @@ private:
   std::vector<std::vector<void *>> rankBuffers;
   std::vector<void *const *> rankAddresses;
 };
+
+/// Copies what two boxes of one array have in common, elements of `width` bytes,
+/// from one dense row-major buffer to the other.
+void copyCommon(const Box &from, const char *source, const Box &to, char *target,
+                int64_t width);
 
 /// Bytes that all shards of `value` take together.
 int64_t bytesOfShards(const ValueMetadata &value,

@@ -251,6 +251,7 @@ static Error explainMemory(Error error, const Session &session,
 /// Runs the model on one rank, nothing cut.
 static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
                                                      ArrayRef<HostArray> inputs,
+                                                     const StepPlan *plan,
                                                      HostCalls *calls) {
   ModelOptions compile = options.compile;
   compile.ranks.reset();
@@ -266,8 +267,18 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   if (Error error = checkMemory(*session, options))
     return std::move(error);
   session->setHostCalls(calls);
+  // All steps, from the first on.
+  StepPlan plain;
+  if (plan) {
+    plain = *plan;
+    plain.logged.clear();
+    plain.directory.clear();
+    plain.saveEvery = 0;
+    plain.resumes = false;
+  }
   Expected<RunResult> run =
-      session->run(inputs, /*steps=*/1, options.timeoutMs);
+      plan ? session->run(inputs, plain, options.timeoutMs)
+           : session->run(inputs, /*steps=*/1, options.timeoutMs);
   if (!run)
     return explainMemory(run.takeError(), *session, options);
   return std::move(run->outputs);
@@ -307,6 +318,10 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
       return read.takeError();
     expected = std::move(*read);
   }
+  Expected<std::optional<StepPlan>> plan = makeStepPlan(program, *options);
+  if (!plan)
+    return plan.takeError();
+  const StepPlan *steps = *plan ? &**plan : nullptr;
   // A process takes its part of files and leaves the rest; of random arrays it
   // holds one at a time.
   bool isRandom = options->inputs.empty() && options->inputsFile.empty();
@@ -319,7 +334,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   Expected<std::vector<HostArray>> inputs = std::vector<HostArray>();
   if (!oneByOne) {
     Activity activity("making the inputs");
-    inputs = makeInputs(program, *options, /*inPlace=*/member.get() != nullptr);
+    inputs = makeInputs(program, *options, /*inPlace=*/member.get() != nullptr,
+                        [&](size_t input) { return steps && steps->gives(input); });
   }
   if (!inputs)
     return inputs.takeError();
@@ -337,11 +353,25 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
     session->setHostCalls(&*calls);
   }
   Expected<RunResult> run =
-      session->run(*inputs, options->repeat, options->timeoutMs);
+      steps ? session->run(*inputs, *steps, options->timeoutMs)
+            : session->run(*inputs, options->repeat, options->timeoutMs);
   if (!run)
     return explainMemory(run.takeError(), *session, *options);
   if (!member.isFirst())
     return Error::success();
+  if (run->stepMs.empty()) {
+    // Carried values are in the checkpoint, other results are not.
+    if (options->outputsFile.empty() && options->expectFile.empty() &&
+        !options->check && !options->reportJSON &&
+        options->reportFile.empty() && options->traceFile.empty())
+      return Error::success();
+    return toolError(ExitCode::Usage,
+                     options->steps.directory + ": holds step " +
+                         Twine(options->steps.steps) +
+                         ", and no step is left whose results could be "
+                         "written, compared or reported; give more --steps, or "
+                         "--resume from an earlier one");
+  }
   Activity writing("writing results");
   if (!options->outputsFile.empty())
     if (Error error = writeOutputs(options->outputsFile, run->outputs))
@@ -363,7 +393,7 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
     judge("expected", expected);
   if (options->check) {
     Expected<std::vector<HostArray>> reference =
-        runUnsharded(*options, *inputs, calls ? &*calls : nullptr);
+        runUnsharded(*options, *inputs, steps, calls ? &*calls : nullptr);
     if (!reference)
       return reference.takeError();
     judge("unsharded", *reference);
@@ -409,12 +439,12 @@ static Error runModules(RunOptions options, std::vector<std::string> modules,
                         const JobMember &member) {
   if (options.isArtifact || options.outputsFile.size() ||
       options.expectFile.size() || options.inputsFile.size() ||
-      options.inputs.size() || options.reportJSON ||
+      options.inputs.size() || options.reportJSON || options.steps.steps ||
       options.reportFile.size() || options.traceFile.size())
     return toolError(ExitCode::Usage,
                      options.model + " holds " + Twine(modules.size()) +
                          " modules; --input, --inputs, --outputs, --expect, "
-                         "--report and --trace go with one");
+                         "--report, --trace and --steps go with one");
   auto weight = [](ExitCode code) {
     return code == ExitCode::Differs       ? 3
            : code == ExitCode::Unsupported ? 1
