@@ -9,6 +9,7 @@ Every decision is the compiler's: this package turns models into text, calls the
 """
 
 from shardc._annotate import Split, split
+from shardc._checkpoint import Checkpoint, restore, save
 from shardc._errors import (
     DifferenceError,
     RefusedError,
@@ -21,6 +22,7 @@ from shardc._program import Program, compile, load
 from shardc._text import to_text
 
 __all__ = [
+    "Checkpoint",
     "DifferenceError",
     "Program",
     "RefusedError",
@@ -31,6 +33,8 @@ __all__ = [
     "UsageError",
     "compile",
     "load",
+    "restore",
+    "save",
     "split",
     "to_text",
 ]

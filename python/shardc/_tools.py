@@ -30,6 +30,22 @@ def find_tool(name: str) -> str:
                             "or name its directory in SHARDC_TOOLS")
 
 
+def find_library() -> str:
+    """The path of the runtime, ``libshardrt.so``: beside the tools, or named by ``$SHARDC_RUNTIME``.
+
+    Raises: FileNotFoundError with what was looked at.
+    """
+    if given := os.environ.get("SHARDC_RUNTIME"):
+        return given
+    tools = Path(find_tool("shard-run")).resolve().parent
+    places = [tools.parent / "lib" / "libshardrt.so", tools / "libshardrt.so"]
+    for place in places:
+        if place.exists():
+            return str(place)
+    looked = ", ".join(map(str, places))
+    raise FileNotFoundError(f"libshardrt.so is not in {looked}; name it in SHARDC_RUNTIME")
+
+
 def run_tool(name: str, arguments: Sequence[str], host: HostCalls | None = None) -> str:
     """Run a tool and return its standard output.
 

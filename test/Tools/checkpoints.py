@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Lose ranks and jobs while they save, and see that nothing is lost.
+
+    kills     kill -9 of a rank, of the launcher or of a job of threads at --count random moments while every step is
+              saved. After each the directory must hold whole checkpoints, the last of them at least as new as the last
+              step that was known to be saved, with the bits that NumPy computes. The next round goes on from there.
+    restarts  kill or stop one rank of four, --count times; the launcher must go on with three (--restarts) and end with
+              the bits of a run that nobody disturbed.
+    pairs     save on one mesh, read on another: --count of 20 x 20 meshes with uneven, replicated and empty shards.
+
+Prints one line of figures for each job that is asked for; exits with 1 at the first thing that is wrong. With --work
+what is done is noted there: a command that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import shardc  # noqa: E402
+from shardc._tools import find_tool  # noqa: E402
+
+MODEL = """
+sdy.mesh @mesh = <["x"={x}, "y"={y}]>
+func.func public @main(
+    %rows: tensor<{n}x96xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}} loc("rows"),
+    %columns: tensor<{n}x97xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{"x"}}]>}} loc("columns"),
+    %all: tensor<77xui32> loc("all"),
+    %step: tensor<i32> loc("step"))
+    -> (tensor<{n}x96xi32> {{jax.result_info = "rows", sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}},
+        tensor<{n}x97xi32> {{jax.result_info = "columns", sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{"x"}}]>}},
+        tensor<77xui32> {{jax.result_info = "all"}},
+        tensor<i32> {{jax.result_info = "total"}}) {{
+  %three = stablehlo.constant dense<3> : tensor<{n}x96xi32>
+  %tripled = stablehlo.multiply %rows, %three : tensor<{n}x96xi32>
+  %steps = stablehlo.broadcast_in_dim %step, dims = [] : (tensor<i32>) -> tensor<{n}x96xi32>
+  %next = stablehlo.add %tripled, %steps : tensor<{n}x96xi32>
+  %five = stablehlo.constant dense<5> : tensor<{n}x97xi32>
+  %other = stablehlo.multiply %columns, %five : tensor<{n}x97xi32>
+  %seven = stablehlo.constant dense<7> : tensor<77xui32>
+  %drawn = stablehlo.multiply %all, %seven : tensor<77xui32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %total = stablehlo.reduce(%next init: %zero) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<{n}x96xi32>, tensor<i32>) -> tensor<i32>
+  return %next, %other, %drawn, %total : tensor<{n}x96xi32>, tensor<{n}x97xi32>, tensor<77xui32>, tensor<i32>
+}}
+"""
+
+
+class State:
+    """What the model computes, in NumPy; ``step`` steps are done."""
+
+    def __init__(self, size: int) -> None:
+        draw = numpy.random.default_rng(size)
+        self.step = 0
+        self.values = {"rows": draw.integers(-99, 99, (size, 96), numpy.int32),
+                       "columns": draw.integers(-99, 99, (size, 97), numpy.int32),
+                       "all": draw.integers(0, 99, 77, numpy.uint32)}
+
+    def advance(self, step: int) -> None:
+        assert step >= self.step, f"from step {self.step} back to {step}"
+        while self.step < step:
+            rows, columns, all_ = self.values.values()
+            self.values = {"rows": rows * numpy.int32(3) + numpy.int32(self.step), "columns": columns * numpy.int32(5),
+                           "all": all_ * numpy.uint32(7)}
+            self.step += 1
+
+    def compare(self, got: dict[str, Any]) -> None:
+        assert list(got) == list(self.values), list(got)
+        for name, expected in self.values.items():
+            assert got[name].tobytes() == expected.tobytes(), f"step {self.step}: other bits in {name!r}"
+
+
+def write_model(folder: Path, size: int, x: int = 4, y: int = 1) -> tuple[Path, Path, State]:
+    """The model's file, that of its inputs, and the state that they are."""
+    model, inputs, state = folder / "model.mlir", folder / "in.npz", State(size)
+    model.write_text(MODEL.format(n=size, x=x, y=y))
+    numpy.savez(inputs, **{f"in{i}": value for i, value in enumerate(state.values.values())})
+    return model, inputs, state
+
+
+def compile_for(model: Path, artifact: Path, options: list[str]) -> Path:
+    if not artifact.exists():
+        run([find_tool("shard-translate"), str(model), "-o", str(artifact), *options])
+    return artifact
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert result.returncode == 0, f"{' '.join(command)}: code {result.returncode}\n{result.stderr}"
+    return result
+
+
+def children_of(pid: int) -> dict[int, int]:
+    """Processes that a launcher has started, by rank."""
+    found = {}
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        try:
+            environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        for entry in environment:
+            if entry.startswith(b"SHARDRT_RANK="):
+                found[int(entry.split(b"=")[1])] = int(child)
+    return found
+
+
+def steps_with_log(command: list[str], until: int) -> tuple[subprocess.Popen[str], list[int]]:
+    """Start a run and read its log up to some line. It cannot run far ahead: its pipe is short."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    seen: list[int] = []
+    while len(seen) < until:
+        line = process.stdout.readline()
+        if not line:
+            break
+        if line.startswith("step "):
+            seen.append(int(line[5 : line.index(":")]))
+    return process, seen
+
+
+def wait_for_end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    try:
+        return process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise AssertionError("a run that lost a rank did not end within 60 s") from None
+
+
+def kills(count: int, seed: int, work: Path) -> None:
+    folder = work / "kills"
+    folder.mkdir(parents=True, exist_ok=True)
+    model, inputs, state = write_model(folder, 300)
+    artifacts = [compile_for(model, folder / f"model-{n}.so", [f"--mesh=x={n}"]) for n in (4, 3)]
+    saved, notes = folder / "saved", folder / "done.json"
+    done = json.loads(notes.read_text()) if notes.exists() else {"kills": 0, "old": 0, "unfinished": 0, "step": 0}
+    begin = time.monotonic()
+    for round_ in range(done["kills"], count):
+        draw = random.Random(f"{seed} {round_}")
+        ranks = draw.randrange(2)
+        command = [find_tool("shard-run"), str(artifacts[ranks]), f"--inputs=@{inputs}", "--carry=0-2:0-2",
+                   "--step-number=step", "--log=total", "--steps=1000000", f"--checkpoint={saved}", "--save-every=1",
+                   "--keep=2", "--resume"]
+        how = draw.choice(["threads", "rank", "rank", "launcher"])
+        if how != "threads":
+            command.append(f"--processes={[4, 3][ranks]}")
+        process, seen = steps_with_log(command, draw.randint(1, 3))
+        if not seen:
+            raise AssertionError(f"round {round_}: no step\n{process.communicate()[1]}")
+        # Somewhere in the saves that follow.
+        time.sleep(draw.uniform(0, 0.03))
+        if how == "rank":
+            victims = children_of(process.pid)
+            os.kill(draw.choice(sorted(victims.values())), signal.SIGKILL)
+        else:
+            os.kill(process.pid, signal.SIGKILL)
+        output, said = wait_for_end(process)
+        logged = seen + [int(line[5 : line.index(":")]) for line in output.splitlines() if line.startswith("step ") and ":" in line]
+        # Ranks of a launcher that is gone end by themselves; the next job waits for the lock.
+        wait_for_lock(saved)
+        done["unfinished"] += any(path.name.startswith(".unfinished-") for path in saved.iterdir())
+        if logged[-1] == done["step"] == 0 and not list(saved.glob("step-*")):
+            # The first save had not been made.
+            done["old"] += 1
+            done["kills"] = round_ + 1
+            continue
+        read = shardc.restore(saved)
+        # What was logged in step s is saved before step s + 1 begins.
+        assert read.step >= max(logged[-1], done["step"]), f"round {round_}: step {read.step} after {logged[-1]}: {said}"
+        for path in saved.glob("step-*"):
+            shardc.restore(saved, step=int(path.name[5:]))
+        state.advance(read.step)
+        state.compare(read.values)
+        done["old"] += read.step == logged[-1]
+        done.update(kills=round_ + 1, step=read.step)
+        notes.write_text(json.dumps(done))
+    print(f"kills: {count} jobs killed while they saved: {done['old']} times the state before was the last, "
+          f"{count - done['old']} times a new one; {done['unfinished']} left an unfinished one; {done['step']} steps, "
+          f"0 saves lost, 0 mixed ({time.monotonic() - begin:.0f} s)")
+    if count >= 100:
+        # Moments that miss every save would show nothing.
+        assert done["unfinished"] >= count // 20, f"only {done['unfinished']} kills came within a save"
+    shutil.rmtree(folder)
+
+
+def wait_for_lock(directory: Path) -> None:
+    with open(directory / "lock") as lock:
+        for _ in range(1000):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(0.01)
+    raise AssertionError("the lock of a job that was killed is still held after 10 s")
+
+
+def restarts(count: int, seed: int, work: Path) -> None:
+    folder = work / "restarts"
+    folder.mkdir(parents=True, exist_ok=True)
+    model, inputs, state = write_model(folder, 50)
+    state.advance(400)
+    begin, losses = time.monotonic(), 0
+    for round_ in range(count):
+        draw = random.Random(f"{seed} {round_}")
+        # The first rounds lose two ranks, one after the other, and one that hangs.
+        lost = 2 if round_ % 4 == 0 else 1
+        hangs = round_ % 4 == 1
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            saved = Path(place) / "saved"
+            process, seen = steps_with_log(
+                [find_tool("shard-run"), str(model), f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
+                 "--log=total", "--steps=400", f"--checkpoint={saved}", "--save-every=7", "--keep=2", "--processes=4",
+                 f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", "--timeout=2000"],
+                draw.randint(1, 40))
+            assert process.stdout is not None
+            for loss in range(lost):
+                victims = children_of(process.pid)
+                assert len(victims) == 4 - loss, (victims, seen)
+                os.kill(victims[draw.choice(sorted(victims))], signal.SIGSTOP if hangs else signal.SIGKILL)
+                losses += 1
+                if loss + 1 < lost:
+                    # Until the next ones have begun: their log goes back to the checkpoint.
+                    before = seen[-1]
+                    while (line := process.stdout.readline()) and (
+                            not line.startswith("step ") or int(line[5 : line.index(":")]) > before):
+                        before = int(line[5 : line.index(":")]) if line.startswith("step ") else before
+                    process.stdout.readline()
+            _, said = wait_for_end(process)
+            assert process.returncode == 0, f"round {round_}: code {process.returncode}\n{said}"
+            for loss in range(lost):
+                line = f"restart {loss + 1} of {lost} after the loss of 1 rank: {3 - loss} ranks of mesh x={3 - loss},y=1, from step "
+                assert line in said, f"round {round_}: no '{line}' in\n{said}"
+            read = shardc.restore(saved)
+            assert (read.step, read.ranks) == (400, 4 - lost), read
+            state.compare(read.values)
+    print(f"restarts: {count} jobs lost {losses} ranks and ended by themselves, on the ranks that were left, with the bits "
+          f"of an undisturbed run ({time.monotonic() - begin:.0f} s)")
+
+
+MESHES = [("x=1,y=1", ""), ("x=2,y=1", ""), ("x=3,y=1", ""), ("x=4,y=1", ""), ("x=5,y=1", ""), ("x=8,y=1", ""),
+          ("x=1,y=2", ""), ("x=1,y=3", ""), ("x=2,y=2", ""), ("x=2,y=3", ""), ("x=3,y=2", ""), ("x=4,y=2", ""),
+          ("x=2,y=1", "0:0=1,12"), ("x=3,y=1", "0:0=0,13,0"), ("x=4,y=1", "1:1=0,90,7,0"), ("x=2,y=2", "1:0=13,0"),
+          ("x=2,y=3", "1:0=1,0,12"), ("x=5,y=1", "0:0=3,0,0,0,10"), ("x=3,y=3", "1:1=97,0,0"), ("x=7,y=1", "0:0=1,2,3,4,3,0,0")]
+
+
+def pairs(count: int, seed: int, work: Path) -> None:
+    folder = work / "pairs"
+    folder.mkdir(parents=True, exist_ok=True)
+    model, inputs, state = write_model(folder, 13)
+    zeros = folder / "zeros.npz"
+    numpy.savez(zeros, **{f"in{i}": value * 0 for i, value in enumerate(state.values.values())})
+    state.advance(1)
+    after = {f"out{i}": value for i, value in enumerate(state.values.values())}
+    state.advance(2)
+    expected = folder / "out.npz"
+    last = {f"out{i}": value for i, value in enumerate(state.values.values())}
+    numpy.savez(expected, **last, out3=state.values["rows"].sum(dtype=numpy.int32))
+    every = [(a, b) for a in range(len(MESHES)) for b in range(len(MESHES))]
+    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    begin = time.monotonic()
+
+    def artifact(number: int) -> str:
+        mesh, sizes = MESHES[number]
+        options = [f"--mesh={mesh}"] + ([f"--sizes={sizes}"] if sizes else [])
+        return str(compile_for(model, folder / f"mesh-{number}.so", options))
+
+    common = ["--carry=0-2:0-2", "--step-number=step"]
+    for saver, reader in sorted(chosen):
+        saved = folder / f"saved-{saver}"
+        if not saved.exists():
+            run([find_tool("shard-run"), artifact(saver), f"--inputs=@{inputs}", *common, "--steps=1",
+                 f"--checkpoint={saved}", "--save-every=1"])
+            got = shardc.restore(saved).values
+            for expect, value in zip(after.values(), got.values(), strict=True):
+                assert expect.tobytes() == value.tobytes(), f"saved on {MESHES[saver]}"
+        result = run([find_tool("shard-run"), artifact(reader), f"--inputs=@{zeros}", *common, "--steps=2",
+                      f"--checkpoint={saved}", "--resume", f"--expect=@{expected}"])
+        assert result.stderr.count("bitwise equal") == 4, f"{MESHES[saver]}, {MESHES[reader]}: {result.stderr}"
+    print(f"pairs: {len(chosen)} of {len(every)} pairs of meshes give equal bits ({time.monotonic() - begin:.0f} s)")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", []], help="default: all")
+    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", type=Path, help="where a command that was stopped goes on")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.work or Path(temporary)
+        try:
+            for job, count in ((kills, 1000), (restarts, 20), (pairs, 400)):
+                if not options.jobs or job.__name__ in options.jobs:
+                    job(options.count or count, options.seed, work)
+        except AssertionError as error:
+            print(f"checkpoints.py: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
