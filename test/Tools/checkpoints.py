@@ -6,6 +6,7 @@
               step that was known to be saved, with the bits that NumPy computes. The next round goes on from there.
     restarts  kill or stop one rank of four, --count times; the launcher must go on with three (--restarts) and end with
               the bits of a run that nobody disturbed.
+    cost      what saving and restoring take, beside writing the same bytes.
     pairs     save on one mesh, read on another: --count of 20 x 20 meshes with uneven, replicated and empty shards.
 
 Prints one line of figures for each job that is asked for; exits with 1 at the first thing that is wrong. With --work
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import json
 import os
 import random
@@ -296,17 +298,43 @@ def pairs(count: int, seed: int, work: Path) -> None:
     print(f"pairs: {len(chosen)} of {len(every)} pairs of meshes give equal bits ({time.monotonic() - begin:.0f} s)")
 
 
+def cost(count: int, seed: int, work: Path) -> None:
+    work.mkdir(parents=True, exist_ok=True)
+    values = {f"v{i}": numpy.random.default_rng(seed + i).random((4096, 1024)) for i in range(count)}
+    megabytes = sum(value.nbytes for value in values.values()) / 1e6
+
+    def measure(call: Any) -> str:
+        wall, processor = time.monotonic(), time.process_time()
+        call()
+        return f"{time.process_time() - processor:.2f} s of CPU in {time.monotonic() - wall:.2f} s"
+
+    def plainly() -> None:
+        with open(Path(place) / "plain", "wb") as file:
+            for value in values.values():
+                file.write(value.data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    with tempfile.TemporaryDirectory(dir=work) as place:
+        plain = measure(plainly)
+        saved = measure(lambda: shardc.save(Path(place) / "saved", values, step=1))
+        read = measure(lambda: shardc.restore(Path(place) / "saved"))
+    digests = measure(lambda: [hashlib.sha256(value.data).digest() for value in values.values()])
+    print(f"cost: {megabytes:.0f} MB by one rank: write and fsync {plain}; save {saved}; restore {read}; "
+          f"SHA-256 of OpenSSL for comparison {digests}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", []], help="default: all")
-    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs")
+    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", "cost", []], help="default: all")
+    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs, 8 times 34 MB")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, help="where a command that was stopped goes on")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
         try:
-            for job, count in ((kills, 1000), (restarts, 20), (pairs, 400)):
+            for job, count in ((kills, 1000), (restarts, 20), (pairs, 400), (cost, 8)):
                 if not options.jobs or job.__name__ in options.jobs:
                     job(options.count or count, options.seed, work)
         except AssertionError as error:
