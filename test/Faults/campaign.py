@@ -1,6 +1,6 @@
 """Every collective, rank, moment and transport with a fault; signals; writes that fail.
 
-    campaign.py --tools DIRECTORY --results FILE [--only ranks|signals|writes] [--again] [--sample] [--jobs N] [--match TEXT]
+    campaign.py --tools DIRECTORY --results FILE [--only ranks|signals|writes|links] [--again] [--sample] [--jobs N] [--match TEXT]
 
 A case is a line of FILE when it is over; a campaign that was interrupted goes on where it stopped.
 
@@ -9,6 +9,8 @@ ranks    A rank is killed, stopped or slow before, during and after each communi
          number within the timeout and a second. Slow by 0.8 of the timeout: code 0, and the bits of an undisturbed run. After
          each, no process, temporary file or shared memory is left.
 signals  INT, TERM, HUP and KILL of the launcher at random moments: all gone within 2 s, with 130, 143, 129; nothing left.
+links    Ranks on two sides of a link. Cut in mid-step: all leave with code 4 within 5 s and say "lost contact". Slow or stalling:
+         code 0, and the bits of an undisturbed run. Needs root.
 writes   The k-th write, fsync, ftruncate, mmap of a file, close, rename, link or open of a tool fails, for each kind of file that
          tools write. Code 7 (or 9, where memory was what failed) and the reason; what was there before stays untouched; no other
          file is left.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import random
@@ -32,7 +35,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from processes import MODELS, Run, interposer
+from link import Link, Weather, is_possible
+from processes import MODELS, Run, busy, interposer
 
 TIMEOUT = 2000
 """How long ranks wait for one another, ms."""
@@ -143,6 +147,75 @@ class Campaign:
                     problem = "the rank is not named"
                 return problem and f"{problem}: {text[:700]}"
 
+    # Links ----------------------------------------------------------------------------------------------------------
+
+    def link_cases(self, cuts: int = 100) -> list[Case]:
+        if not is_possible():
+            print("links: no network namespaces here (root, ip and /dev/net/tun are needed)")
+            return []
+        artifact = self.artifact("sm_collectives")
+        expected = self.work / "sm_collectives.npz"
+        subprocess.run([self.run, str(artifact), f"--outputs=@{expected}"], check=True, capture_output=True)
+        rng = random.Random(11)
+        weathers = {
+            "200 ms": Weather(delay=0.2),
+            "1 % stall": Weather(stall=1),
+            "1 Mbit/s": Weather(rate=1e6),
+        }
+        cases = []
+        for name, weather in weathers.items():
+            figures: dict[str, object] = {}
+            cases.append(Case(f"links slow {name}", lambda w=weather, f=figures: self.link_case(artifact, expected, w, 0, f), figures))
+        for number in range(cuts):
+            way = rng.choice([(True, True), (True, True), (True, False), (False, True)])
+            delay = rng.random() * 1.5
+            figures = {}
+            name = f"links cut {number} {'both ways' if all(way) else 'one way'} after {delay:.2f} s of steps"
+            cases.append(Case(name, lambda w=way, d=delay, f=figures: self.link_case(artifact, expected, Weather(cut=w), d, f), figures))
+        return cases
+
+    def link_case(self, artifact: Path, expected: Path, weather: Weather, delay: float, figures: dict[str, object]) -> str:
+        """Ranks 0 and 1 on one side of the link, 2 and 3 on the other."""
+        cuts = any(weather.cut)
+        with Link() as link, tempfile.TemporaryDirectory() as folder:
+            outputs = Path(folder) / "out.npz"
+            secret = os.urandom(32).hex()
+            steps = 100_000_000 if cuts else 20
+            if not cuts:
+                link.weather = weather
+            with contextlib.ExitStack() as stack:
+                runs = []
+                for rank in range(4):
+                    variables = {
+                        "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank % 2), "LOCAL_WORLD_SIZE": "2",
+                        "MASTER_ADDR": link.addresses[0], "MASTER_PORT": "29400", "TORCHELASTIC_RUN_ID": f"link-{os.getpid()}", "SHARDRT_SECRET": secret,
+                    }
+                    command = ["ip", "netns", "exec", link.names[rank // 2], self.run, str(artifact), "--transport=tcp", f"--repeat={steps}", f"--outputs=@{outputs}", "--timeout=20000"]
+                    runs.append(stack.enter_context(Run(command, variables)))
+                if cuts:
+                    deadline = time.monotonic() + 60
+                    while min(busy(run.process.pid) for run in runs) < 0.3:
+                        if time.monotonic() > deadline or any(run.process.poll() is not None for run in runs):
+                            return "the ranks do not begin: " + " | ".join(run.text()[:300] for run in runs)
+                        time.sleep(0.01)
+                    time.sleep(delay)
+                    link.weather = weather
+                begin = time.monotonic()
+                codes = [run.wait(40)[0] for run in runs]
+                took = time.monotonic() - begin
+                figures.update(seconds=round(took, 2), code=codes[0])
+                texts = [run.text() for run in runs]
+                if not cuts:
+                    return "" if codes == [0] * 4 and same_arrays(outputs, expected) else f"codes {codes}: {texts}"
+                if codes != [4] * 4:
+                    return f"codes {codes}: {texts}"
+                if took > 5 * self.slack:
+                    return f"{took:.1f} s: {texts}"
+                # Who only hears of it from others repeats what they say.
+                if any("lost contact" not in text for text in texts) or any("its process ended" in text for text in texts):
+                    return f"not called lost contact: {texts}"
+        return ""
+
     # Signals --------------------------------------------------------------------------------------------------------
 
     def signal_cases(self, count: int = 100) -> list[Case]:
@@ -246,7 +319,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--only", choices=("ranks", "signals", "writes"))
+    parser.add_argument("--only", choices=("ranks", "signals", "writes", "links"))
     parser.add_argument("--match", default="", help="cases whose name has this text")
     parser.add_argument("--again", action="store_true", help="forget what was run before")
     parser.add_argument("--sample", action="store_true", help="a few of each, for every push")
@@ -266,7 +339,7 @@ def main() -> int:
     work = options.results.with_suffix(".work").resolve()
     work.mkdir(exist_ok=True)
     campaign = Campaign(options.tools.resolve(), work, slack=3 if options.sample else 1)
-    makers = {"ranks": campaign.rank_cases, "signals": campaign.signal_cases, "writes": campaign.write_cases}
+    makers = {"ranks": campaign.rank_cases, "signals": campaign.signal_cases, "writes": campaign.write_cases, "links": campaign.link_cases}
     cases = [case for kind, make in makers.items() if options.only in (None, kind) for case in make() if options.match in case.name]
     if options.sample:
         # The same ones in each run, of all families; those that stop ranks are slow.
@@ -274,7 +347,7 @@ def main() -> int:
         for case in cases:
             words = case.name.split()
             picked[" ".join([words[0], *[word for word in words if word in ("kill", "stop", "slow") or word.startswith("SIG")]])].append(case)
-        counts = {"ranks kill": 6, "ranks stop": 0, "ranks slow": 2, "writes": 14}
+        counts = {"links cut": 0, "links slow": 0, "ranks kill": 6, "ranks stop": 0, "ranks slow": 2, "writes": 14}
         cases = [case for family, of in sorted(picked.items()) for case in rng.sample(of, min(len(of), counts.get(family, 1)))]
     waiting = [case for case in cases if case.name not in known]
     print(f"{len(cases)} cases, {len(cases) - len(waiting)} of them known", flush=True)

@@ -67,6 +67,11 @@ def marked(mark: str) -> list[int]:
     return found
 
 
+def shared_memory() -> set[str]:
+    """What has a name in the system's shared memory; directories are other programs' own affair."""
+    return {entry.name for entry in os.scandir("/dev/shm") if not entry.is_dir(follow_symlinks=False)}
+
+
 @dataclass
 class Run:
     """A tool that runs, in a directory for temporary files of its own."""
@@ -82,7 +87,7 @@ class Run:
         self.mark = f"{os.getpid()}-{Run.number}-{time.monotonic_ns()}"
         self.folder = tempfile.TemporaryDirectory(prefix="fault-test-")
         self.errors = Path(self.folder.name + ".stderr")
-        self.shared = set(os.listdir("/dev/shm"))
+        self.shared = shared_memory()
         with self.errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 self.command,
@@ -133,15 +138,16 @@ class Run:
     def left(self, seconds: float = 2) -> str:
         """What is still there of the run when it has ended; nothing, if all is well."""
         deadline = time.monotonic() + seconds
-        while (alive := marked(self.mark)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if alive:
-            return f"processes {alive}"
-        if files := os.listdir(self.folder.name):
-            return f"temporary files {files}"
-        if files := set(os.listdir("/dev/shm")) - self.shared:
-            return f"shared memory {sorted(files)}"
-        return ""
+        while True:
+            found = {
+                "processes": marked(self.mark),
+                "temporary files": os.listdir(self.folder.name),
+                "shared memory": sorted(shared_memory() - self.shared),
+            }
+            problem = ", ".join(f"{what} {those}" for what, those in found.items() if those)
+            if not problem or time.monotonic() > deadline:
+                return problem
+            time.sleep(0.02)
 
 
 def interposer(folder: Path) -> Path:

@@ -1,11 +1,13 @@
 """Feed damaged programs and arrays to the tools: they must refuse them, never crash or hang.
 
-    mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N]
+    mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N] [--results FILE [--again]]
 
-A third of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
-or taken from another, endless when written out), a third bytecode (bytes, lengths and whole pieces changed, cut off or
-taken from another), a third archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs).
-Most go to shard-run, some to the shard-opt and shard-translate beside it. Each runs under limits of 20 s and 3 GiB of
+A quarter of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
+or taken from another, endless when written out), a quarter bytecode (bytes, lengths and whole pieces changed, cut off or
+taken from another), a quarter archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs),
+a quarter artifacts (.so: bits, pieces from elsewhere, lengths). Most go to shard-run, some to the shard-opt and
+shard-translate beside it; artifacts with and without --trust. With --results each is a line of FILE when it is over, and one
+that was stopped goes on where it was. Each runs under limits of 20 s and 3 GiB of
 address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no
 signal. A mutant that breaks this is kept in --save. Ends with how many of each were taken and 'N passed, N failed'.
 """
@@ -13,6 +15,7 @@ signal. A mutant that breaks this is kept in --save. Ends with how many of each 
 import argparse
 import collections
 import io
+import json
 import random
 import re
 import resource
@@ -190,25 +193,46 @@ def mutate_archive(rng: random.Random, data: bytes) -> bytes:
     return written.getvalue()
 
 
+def mutate_artifact(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """Turn bits, put in a piece from elsewhere, or cut off."""
+    changed = bytearray(data)
+    kind = rng.randrange(5)
+    if kind == 0:
+        for _ in range(rng.choice([1, 1, 1, 8])):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    elif kind == 1:  # headers and the seal's end: what is read before anything is compared
+        at = rng.choice([rng.randrange(64), len(data) - 1 - rng.randrange(64)])
+        changed[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+    elif kind == 2:
+        length = rng.choice([1, 8, 64, 4096])
+        start, at = rng.randrange(len(other)), rng.randrange(len(data))
+        changed[at : at + length] = other[start : start + length]
+    elif kind == 3:
+        return data[: rng.randrange(len(data))]
+    else:
+        size = rng.randrange(len(data))
+        return data[:size] + other[size:] if rng.random() < 0.5 else data + bytes(rng.randrange(256) for _ in range(rng.choice([1, 40, 5000])))
+    return bytes(changed)
+
+
 def limit() -> None:
     """Run in the child: what a mutant may take."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def run(command: list[str], codes: collections.Counter[int]) -> str:
-    """Nothing, or what went wrong."""
+def run(command: list[str]) -> tuple[int | None, str]:
+    """The exit code, and what went wrong, if anything did."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, preexec_fn=limit)
     except subprocess.TimeoutExpired:
-        return f"no end within {SECONDS} s"
-    codes[done.returncode] += 1
+        return None, f"no end within {SECONDS} s"
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode not in DOCUMENTED:
-        return f"exit code {done.returncode}: {said[-600:]}"
+        return done.returncode, f"exit code {done.returncode}: {said[-600:]}"
     if done.returncode != 0 and "error" not in said:
-        return f"exit code {done.returncode} without a diagnostic: {said[-600:]}"
-    return ""
+        return done.returncode, f"exit code {done.returncode} without a diagnostic: {said[-600:]}"
+    return done.returncode, ""
 
 
 def main() -> int:
@@ -220,28 +244,55 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--save", type=Path, default=Path("mutant-failures"))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--again", action="store_true", help="forget what was run before")
     options = parser.parse_args()
     programs = [path for path in sorted(options.corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
     archives = [path for path in programs if path.with_suffix(".npz").exists()]
     tools = Path(shutil.which(options.shard_run) or options.shard_run).parent
-    codes: dict[str, collections.Counter[int]] = {kind: collections.Counter() for kind in (".mlir", ".mlirbc", ".npz")}
-
     def emit_bytecode(path: Path) -> bytes:
         command = [str(tools / "shard-opt"), str(path), "--emit-bytecode", "-o", "-"]
         return subprocess.run(command, capture_output=True, check=True).stdout
 
     bytecode = {path: emit_bytecode(path) for path in programs[:: max(1, len(programs) // 24)]}
 
-    def attempt(number: int) -> str:
+    def make_artifact(path: Path) -> bytes:
+        with tempfile.TemporaryDirectory() as directory:
+            made = Path(directory) / "program.so"
+            subprocess.run([str(tools / "shard-translate"), str(path), "-o", str(made)], capture_output=True, check=True)
+            return made.read_bytes()
+
+    artifacts = {path: make_artifact(path) for path in sorted(programs, key=lambda path: path.stat().st_size)[:8]}
+    known: dict[int, dict[str, object]] = {}
+    if options.results and options.again:
+        options.results.unlink(missing_ok=True)
+    if options.results and options.results.exists():
+        for line in options.results.read_text().splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # cut off when the campaign was stopped
+            if entry["seed"] == options.seed:
+                known[entry["number"]] = entry
+
+    def attempt(number: int) -> None:
         rng = random.Random(options.seed * 1_000_003 + number)
         with tempfile.TemporaryDirectory() as directory:
-            if number % 3 == 2:
+            if number % 4 == 3:
+                path = rng.choice(list(artifacts))
+                mutant = Path(directory) / "mutant.so"
+                mutant.write_bytes(mutate_artifact(rng, artifacts[path], rng.choice(list(artifacts.values()))))
+                command = rng.choice(
+                    [[options.shard_run, str(mutant), "--seed=1", "--timeout=15000", *trust] for trust in ([], ["--trust"])]
+                    + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
+                )
+            elif number % 4 == 2:
                 path = rng.choice(archives)
                 mutant = Path(directory) / "mutant.npz"
                 mutant.write_bytes(mutate_archive(rng, path.with_suffix(".npz").read_bytes()))
                 command = [options.shard_run, str(path), f"--inputs=@{mutant}", "--timeout=15000"]
             else:
-                if number % 3 == 0:
+                if number % 4 == 0:
                     path = rng.choice(programs)
                     mutant = Path(directory) / "mutant.mlir"
                     mutant.write_bytes(mutate_program(rng, path.read_bytes(), rng.choice(programs).read_bytes()))
@@ -254,20 +305,26 @@ def main() -> int:
                     + [[str(tools / "shard-opt"), str(mutant), "-o", "/dev/null"]]
                     + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
                 )
-            problem = run(command, codes[mutant.suffix])
-            if not problem:
-                return ""
-            options.save.mkdir(parents=True, exist_ok=True)
-            kept = options.save / f"{path.stem}-{options.seed}-{number}{mutant.suffix}"
-            kept.write_bytes(mutant.read_bytes())
-        return f"mutant {number} of {path.name}, kept as {kept}: {problem}"
+            code, problem = run(command)
+            if problem:
+                options.save.mkdir(parents=True, exist_ok=True)
+                kept = options.save / f"{path.stem}-{options.seed}-{number}{mutant.suffix}"
+                kept.write_bytes(mutant.read_bytes())
+                problem = f"mutant {number} of {path.name}, kept as {kept}: {problem}"
+                print(problem, flush=True)
+        known[number] = {"seed": options.seed, "number": number, "kind": mutant.suffix, "code": code, "problem": problem}
+        if options.results:
+            with options.results.open("a") as results:
+                results.write(json.dumps(known[number]) + "\n")
 
+    numbers = range(options.first, options.first + options.count)
     with ThreadPoolExecutor(options.jobs) as pool:
-        problems = [problem for problem in pool.map(attempt, range(options.first, options.first + options.count)) if problem]
-    for problem in problems:
-        print(problem)
-    for kind, counts in codes.items():
+        list(pool.map(attempt, [number for number in numbers if number not in known]))
+    entries = [known[number] for number in numbers]
+    for kind in (".mlir", ".mlirbc", ".npz", ".so"):
+        counts = collections.Counter(str(entry["code"]) for entry in entries if entry["kind"] == kind)
         print(f"{counts.total()} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
+    problems = [entry for entry in entries if entry["problem"]]
     print(f"{options.count - len(problems)} passed, {len(problems)} failed")
     return int(bool(problems))
 
