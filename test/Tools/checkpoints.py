@@ -6,6 +6,7 @@
               step that was known to be saved, with the bits that NumPy computes. The next round goes on from there.
     restarts  kill or stop one rank of four, --count times; the launcher must go on with three (--restarts) and end with
               the bits of a run that nobody disturbed.
+    full      save on disks that are too small, in a mount namespace of its own.
     cost      what saving and restoring take, beside writing the same bytes.
     pairs     save on one mesh, read on another: --count of 20 x 20 meshes with uneven, replicated and empty shards.
 
@@ -123,6 +124,16 @@ def children_of(pid: int) -> dict[int, int]:
     return found
 
 
+def wait_for_ranks(process: subprocess.Popen[str], ranks: int, gone: set[int]) -> dict[int, int]:
+    """The processes of a launcher's next attempt, by rank: none of those that are gone."""
+    for _ in range(6000):
+        found = children_of(process.pid)
+        if len(found) == ranks and not gone & set(found.values()):
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"no {ranks} ranks after 60 s")
+
+
 def steps_with_log(command: list[str], until: int) -> tuple[subprocess.Popen[str], list[int]]:
     """Start a run and read its log up to some line. It cannot run far ahead: its pipe is short."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -153,6 +164,9 @@ def kills(count: int, seed: int, work: Path) -> None:
     artifacts = [compile_for(model, folder / f"model-{n}.so", [f"--mesh=x={n}"]) for n in (4, 3)]
     saved, notes = folder / "saved", folder / "done.json"
     done = json.loads(notes.read_text()) if notes.exists() else {"kills": 0, "old": 0, "unfinished": 0, "step": 0}
+    if (saved / "lock").exists():
+        # Of a command that was stopped a job may be left.
+        wait_for_lock(saved)
     begin = time.monotonic()
     for round_ in range(done["kills"], count):
         draw = random.Random(f"{seed} {round_}")
@@ -192,7 +206,8 @@ def kills(count: int, seed: int, work: Path) -> None:
         state.compare(read.values)
         done["old"] += read.step == logged[-1]
         done.update(kills=round_ + 1, step=read.step)
-        notes.write_text(json.dumps(done))
+        notes.with_suffix(".new").write_text(json.dumps(done))
+        notes.with_suffix(".new").rename(notes)
     print(f"kills: {count} jobs killed while they saved: {done['old']} times the state before was the last, "
           f"{count - done['old']} times a new one; {done['unfinished']} left an unfinished one; {done['step']} steps, "
           f"0 saves lost, 0 mixed ({time.monotonic() - begin:.0f} s)")
@@ -231,19 +246,13 @@ def restarts(count: int, seed: int, work: Path) -> None:
                  "--log=total", "--steps=400", f"--checkpoint={saved}", "--save-every=7", "--keep=2", "--processes=4",
                  f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", "--timeout=2000"],
                 draw.randint(1, 40))
-            assert process.stdout is not None
+            gone: set[int] = set()
             for loss in range(lost):
-                victims = children_of(process.pid)
-                assert len(victims) == 4 - loss, (victims, seen)
+                victims = wait_for_ranks(process, 4 - loss, gone)
+                gone |= set(victims.values())
+                time.sleep(draw.uniform(0, 0.5) if loss else 0)
                 os.kill(victims[draw.choice(sorted(victims))], signal.SIGSTOP if hangs else signal.SIGKILL)
                 losses += 1
-                if loss + 1 < lost:
-                    # Until the next ones have begun: their log goes back to the checkpoint.
-                    before = seen[-1]
-                    while (line := process.stdout.readline()) and (
-                            not line.startswith("step ") or int(line[5 : line.index(":")]) > before):
-                        before = int(line[5 : line.index(":")]) if line.startswith("step ") else before
-                    process.stdout.readline()
             _, said = wait_for_end(process)
             assert process.returncode == 0, f"round {round_}: code {process.returncode}\n{said}"
             for loss in range(lost):
@@ -298,6 +307,46 @@ def pairs(count: int, seed: int, work: Path) -> None:
     print(f"pairs: {len(chosen)} of {len(every)} pairs of meshes give equal bits ({time.monotonic() - begin:.0f} s)")
 
 
+def full(count: int, seed: int, work: Path) -> None:
+    """In a mount namespace of its own, where a disk may be as small as one likes."""
+    inside = "SHARDC_SMALL_DISK"
+    if inside not in os.environ:
+        command = ["unshare", "--map-root-user", "--mount", sys.executable, __file__, "full", f"--count={count}", f"--seed={seed}"]
+        try:
+            possible = subprocess.run([*command[:3], "true"], capture_output=True, check=False).returncode == 0
+        except FileNotFoundError:
+            possible = False
+        if not possible:
+            print("full: not run, no mount namespace can be made here")
+            return
+        result = subprocess.run(command, env={**os.environ, inside: "1"}, check=False)
+        assert result.returncode == 0, "full: failed"
+        return
+    work.mkdir(parents=True, exist_ok=True)
+    model, inputs, state = write_model(work, 300)
+    artifact = compile_for(model, work / "model.so", ["--mesh=x=4"])
+    disk = work / "disk"
+    disk.mkdir()
+    refused = 0
+    for round_ in range(count):
+        # One checkpoint takes 233 kB; the third does not fit.
+        kilobytes = random.Random(f"{seed} {round_}").randrange(480, 720)
+        run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", str(disk)])
+        command = [find_tool("shard-run"), str(artifact), f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
+                   "--steps=9", f"--checkpoint={disk / 'saved'}", "--save-every=1"] + ["--processes=4"] * (round_ % 2)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert result.returncode == 7, f"code {result.returncode}: {result.stderr}"
+        assert "No space left on device" in result.stderr, result.stderr
+        read = shardc.restore(disk / "saved")
+        now = State(300)
+        now.advance(read.step)
+        now.compare(read.values)
+        assert not [path for path in (disk / "saved").iterdir() if path.name.startswith(".unfinished")]
+        refused += 1
+        run(["umount", str(disk)])
+    print(f"full: {refused} jobs ended with code 7 on full disks of 480 to 720 kB, the checkpoint before whole")
+
+
 def cost(count: int, seed: int, work: Path) -> None:
     work.mkdir(parents=True, exist_ok=True)
     values = {f"v{i}": numpy.random.default_rng(seed + i).random((4096, 1024)) for i in range(count)}
@@ -326,15 +375,15 @@ def cost(count: int, seed: int, work: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", "cost", []], help="default: all")
-    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs, 8 times 34 MB")
+    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", "full", "cost", []], help="default: all")
+    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs, 20 full disks, 8 times 34 MB")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, help="where a command that was stopped goes on")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
         try:
-            for job, count in ((kills, 1000), (restarts, 20), (pairs, 400), (cost, 8)):
+            for job, count in ((kills, 1000), (restarts, 20), (pairs, 400), (full, 20), (cost, 8)):
                 if not options.jobs or job.__name__ in options.jobs:
                     job(options.count or count, options.seed, work)
         except AssertionError as error:

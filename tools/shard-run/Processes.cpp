@@ -301,10 +301,13 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   }
   close(listener);
   ended.code = waitForAll(ranks);
-  if (caught == 0)
-    ended.lost = count_if(ranks, [](const Started &rank) {
-      return rank.isKilled || rank.isLate;
-    });
+  // Ranks that do not end are lost themselves where none was killed: else they
+  // may have waited for that one.
+  if (caught == 0) {
+    ended.lost = count_if(ranks, [](const Started &rank) { return rank.isKilled; });
+    if (ended.lost == 0)
+      ended.lost = count_if(ranks, [](const Started &rank) { return rank.isLate; });
+  }
   std::vector<std::string> said;
   for (size_t rank : findSpeakers(ranks)) {
     Expected<std::string> left = ranks[rank].said.read();

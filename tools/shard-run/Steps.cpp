@@ -296,7 +296,7 @@ private:
   Error writeState(int64_t step);
   Error carry();
   void give(int64_t step);
-  void log(int64_t step) const;
+  Error log(int64_t step) const;
   /// The boxes of a value, as the runtime takes them.
   std::vector<int64_t> boxesOf(const ShardBuffers &buffers, size_t index) const;
 
@@ -616,10 +616,10 @@ void Runner::give(int64_t step) {
   }
 }
 
-void Runner::log(int64_t step) const {
+Error Runner::log(int64_t step) const {
   if (plan.logged.empty() || me > 0)
-    return;
-  raw_ostream &stream = plan.logsToErrors ? errs() : outs();
+    return Error::success();
+  raw_fd_ostream &stream = plan.logsToErrors ? errs() : outs();
   stream << "step " << step << ":";
   for (size_t output : plan.logged) {
     const std::string &name = program.results[output].name;
@@ -628,6 +628,12 @@ void Runner::log(int64_t step) const {
   }
   stream << "\n";
   stream.flush();
+  // Nobody reads on, or a disk is full: said now, not after the last step.
+  if (!stream.has_error() || plan.logsToErrors)
+    return Error::success();
+  std::string why = stream.error().message();
+  stream.clear_error();
+  return toolError(ExitCode::IO, "stdout: " + why);
 }
 
 Error Runner::run(std::vector<double> &milliseconds) {
@@ -650,7 +656,8 @@ Error Runner::run(std::vector<double> &milliseconds) {
       return error;
     milliseconds.push_back(std::chrono::duration<double, std::milli>(
                                std::chrono::steady_clock::now() - began).count());
-    log(step);
+    if (Error error = log(step))
+      return error;
     bool isLast = step + 1 == plan.steps;
     if (plan.saveEvery > 0 && (isLast || (step + 1) % plan.saveEvery == 0))
       if (Error error = writeState(step + 1))
