@@ -282,7 +282,51 @@ class Campaign:
             for number in range(1, min(calls, most) + 1):
                 figures: dict[str, object] = {}
                 cases.append(Case(f"writes {kind.replace(' ', '-')} {number} of {calls}", lambda c=command, n=name, w=whole, k=number, f=figures: self.write_case(c, n, w, k, f), figures))
+        return cases + self.checkpoint_cases(most)
+
+    def checkpoint_cases(self, most: int) -> list[Case]:
+        """A second checkpoint is saved beside a first one, which must stay as it is."""
+        model = MODELS.parents[2] / "Tools/shard-run/Inputs/counter.mlir"
+        save = [self.run, str(model), "--carry=0-2:0-2", "--step-number=step", "--checkpoint=saved", "--save-every=1"]
+        first, second = [*save, "--steps=1"], [*save, "--steps=2", "--resume"]
+        cases = []
+        for kind, more in (("checkpoint", []), ("checkpoint-of-processes", ["--processes=4", "--timeout=10000"])):
+            counts = self.work / "count"
+            counts.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(first, check=True, capture_output=True, cwd=folder)
+                before = contents(Path(folder))
+                environment = {**os.environ, "LD_PRELOAD": self.library, "SHARDC_FAULT": "count", "SHARDC_FAULT_COUNT": str(counts)}
+                subprocess.run([*second, *more], check=True, capture_output=True, cwd=folder, env=environment)
+                whole = contents(Path(folder))
+            calls = max(map(int, counts.read_text().split()))
+            for number in range(1, min(calls, most) + 1):
+                figures: dict[str, object] = {}
+                cases.append(Case(f"writes {kind} {number} of {calls}", lambda c=[*second, *more], b=before, w=whole, k=number, f=figures: self.checkpoint_case(first, c, b, w, k, f), figures))
         return cases
+
+    def checkpoint_case(self, first: list[str], second: list[str], before: dict[str, bytes], whole: dict[str, bytes], number: int, figures: dict[str, object]) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(first, check=True, capture_output=True, cwd=folder)
+            with Run(["bash", "-c", f"cd {folder} && exec \"$@\"", "bash", *second], {"LD_PRELOAD": self.library, "SHARDC_FAULT": f"all:{number}"}) as run:
+                code, _ = run.wait(60)
+                text, left = run.text(), run.left()
+            figures["code"] = code
+            after = contents(Path(folder))
+            if left:
+                return f"left: {left}"
+            if code not in (0, 7, 9):
+                return f"code {code}: {text[:500]}"
+            if any(after.get(name) != value for name, value in before.items()):
+                return f"code {code}, and the first checkpoint is another one"
+            # A whole second one may be there: what failed may have come after it.
+            if after != whole and (code == 0 or after != before):
+                return f"code {code}, and there are {sorted(set(after) - set(before))}"
+            # Whoever goes on from there finds what is needed.
+            done = subprocess.run(second, capture_output=True, text=True, cwd=folder, check=False)
+            if done.returncode != 0 or contents(Path(folder)) != whole:
+                return f"going on: code {done.returncode}: {done.stderr[:500]}"
+        return ""
 
     def write_case(self, command: list[str], name: str, whole: bytes | None, number: int, figures: dict[str, object]) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -313,6 +357,11 @@ class Campaign:
 def same_arrays(one: Path, other: Path) -> bool:
     """Whether two archives hold the same bytes."""
     return one.exists() and one.read_bytes() == other.read_bytes()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a directory, but locks, by their path in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "lock"}
 
 
 def main() -> int:

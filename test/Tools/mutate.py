@@ -5,7 +5,8 @@
 A quarter of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
 or taken from another, endless when written out), a quarter bytecode (bytes, lengths and whole pieces changed, cut off or
 taken from another), a quarter archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs),
-a quarter artifacts (.so: bits, pieces from elsewhere, lengths). Most go to shard-run, some to the shard-opt and
+a fifth artifacts (.so: bits, pieces from elsewhere, lengths), the rest checkpoints (one file of them damaged, at times with a
+digest that holds). Most go to shard-run, some to the shard-opt and
 shard-translate beside it; artifacts with and without --trust. With --results each is a line of FILE when it is over, and one
 that was stopped goes on where it was. Each runs under limits of 20 s and 3 GiB of
 address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no
@@ -14,6 +15,7 @@ signal. A mutant that breaks this is kept in --save. Ends with how many of each 
 
 import argparse
 import collections
+import hashlib
 import io
 import json
 import random
@@ -28,6 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CORPUS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
+COUNTER = Path(__file__).parent / "shard-run" / "Inputs" / "counter.mlir"
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 77}
 SECONDS = 20
 MEMORY = 3 << 30
@@ -215,6 +218,31 @@ def mutate_artifact(rng: random.Random, data: bytes, other: bytes) -> bytes:
     return bytes(changed)
 
 
+def step_counter(tool: str, folder: Path, steps: int, *more: str) -> list[str]:
+    """A run that keeps its state in ``folder``."""
+    return [tool, str(COUNTER), "--carry=0-2:0-2", "--step-number=step", f"--steps={steps}", f"--checkpoint={folder}/saved", *more]
+
+
+def damage_checkpoint(rng: random.Random, folder: Path, files: dict[str, bytes], tool: str) -> tuple[Path, list[str]]:
+    """A checkpoint of which one file is damaged, or its digest as well, and the run that goes on from there."""
+    name = rng.choice([name for name in files if files[name]])
+    for other, content in files.items():
+        path = folder / other
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    damaged = folder / name
+    data = files[name]
+    mutate = mutate_program if name.endswith(".json") else mutate_artifact
+    data = mutate(rng, data, rng.choice(list(files.values())) or data)
+    damaged.write_bytes(data)
+    index = damaged.parent / "index.sha256"
+    if name.endswith(".json") and rng.random() < 0.7:  # what follows is read, since the digest holds
+        index.write_text(re.sub(r"[0-9a-f]{64}(?=  index.json)", hashlib.sha256(data).hexdigest(), files[str(index.relative_to(folder))].decode()))
+    kept = folder / "mutant.checkpoint"
+    kept.write_bytes(name.encode() + b"\n" + data)
+    return kept, step_counter(tool, folder, 3, "--resume", "--timeout=15000")
+
+
 def limit() -> None:
     """Run in the child: what a mutant may take."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -263,6 +291,9 @@ def main() -> int:
             return made.read_bytes()
 
     artifacts = {path: make_artifact(path) for path in sorted(programs, key=lambda path: path.stat().st_size)[:8]}
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run(step_counter(options.shard_run, Path(directory), 2, "--save-every=2"), capture_output=True, check=True)
+        checkpoint = {str(file.relative_to(directory)): file.read_bytes() for file in Path(directory).rglob("*") if file.is_file()}
     known: dict[int, dict[str, object]] = {}
     if options.results and options.again:
         options.results.unlink(missing_ok=True)
@@ -278,7 +309,10 @@ def main() -> int:
     def attempt(number: int) -> None:
         rng = random.Random(options.seed * 1_000_003 + number)
         with tempfile.TemporaryDirectory() as directory:
-            if number % 4 == 3:
+            if number % 20 == 19:
+                mutant, command = damage_checkpoint(rng, Path(directory), checkpoint, options.shard_run)
+                path = COUNTER
+            elif number % 4 == 3:
                 path = rng.choice(list(artifacts))
                 mutant = Path(directory) / "mutant.so"
                 mutant.write_bytes(mutate_artifact(rng, artifacts[path], rng.choice(list(artifacts.values()))))
@@ -321,7 +355,7 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(attempt, [number for number in numbers if number not in known]))
     entries = [known[number] for number in numbers]
-    for kind in (".mlir", ".mlirbc", ".npz", ".so"):
+    for kind in (".mlir", ".mlirbc", ".npz", ".so", ".checkpoint"):
         counts = collections.Counter(str(entry["code"]) for entry in entries if entry["kind"] == kind)
         print(f"{counts.total()} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
     problems = [entry for entry in entries if entry["problem"]]
