@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Wire/Tcp.h"
+#include "Comm/Wire/Contact.h"
 #include "Core/Clock.h"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -54,6 +55,7 @@ private:
     std::mutex mutex; ///< guards the queue, and sending
     std::deque<Item> queue;
     bool isBroken = false;
+    Contact contact;
     // The thread's: what is being read.
     Frame frame;
     int64_t read = 0;
@@ -82,6 +84,7 @@ TcpCarrier::TcpCarrier(std::vector<int> sockets) {
       continue;
     int yes = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    keepContact(socket);
     fcntl(socket, F_SETFL, O_NONBLOCK);
   }
 }
@@ -206,7 +209,9 @@ bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
       if (bytes < 0) {
         if (errno == EAGAIN || errno == EWOULDBLOCK)
           return true;
-        if (errno != ECONNRESET)
+        if (isOfNetwork(errno))
+          why = lostContact(std::strerror(errno));
+        else if (errno != ECONNRESET)
           why = std::strerror(errno);
         return false;
       }
@@ -241,6 +246,7 @@ void TcpCarrier::serve() {
   std::vector<bool> isOpen;
   for (auto &connection : connections)
     isOpen.push_back(connection->socket >= 0);
+  int64_t lookedAt = 0;
   while (true) {
     std::vector<pollfd> files = {{wakeRead, POLLIN, 0}};
     std::vector<int64_t> peers = {-1};
@@ -258,10 +264,13 @@ void TcpCarrier::serve() {
     }
     if (int64_t at = stopAt.load(); at != 0 && (isEmpty || nowNs() > at))
       return;
-    poll(files.data(), files.size(), stopAt.load() ? 20 : 1000);
+    poll(files.data(), files.size(), stopAt.load() ? 20 : 300);
     char drain[64];
     while (read(wakeRead, drain, sizeof(drain)) > 0)
       ;
+    bool looksAround = nowNs() - lookedAt > 250 * millisecond;
+    if (looksAround)
+      lookedAt = nowNs();
     for (size_t i = 1; i < files.size(); ++i) {
       Connection &connection = *connections[peers[i]];
       if (files[i].revents & POLLOUT) {
@@ -274,8 +283,10 @@ void TcpCarrier::serve() {
           receiver->sent();
       }
       std::string why;
-      if ((files[i].revents & (POLLIN | POLLHUP | POLLERR)) &&
-          !pull(peers[i], connection, why)) {
+      bool isReadable = files[i].revents & (POLLIN | POLLHUP | POLLERR);
+      if ((isReadable && !pull(peers[i], connection, why)) ||
+          (looksAround && !isReadable &&
+           connection.contact.isLost(connection.socket, why))) {
         isOpen[peers[i]] = false;
         receiver->lost(peers[i], why);
       }

@@ -1,6 +1,7 @@
 //===- WireComm.cpp - Ranks that send one another messages ----------------===//
 
 #include "Comm/Wire/WireComm.h"
+#include "Comm/Wire/Contact.h"
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include <bit>
@@ -213,9 +214,14 @@ void WireGroup::lost(int64_t peer, const std::string &why) {
     std::lock_guard lock(mutex);
     if (hasLeft[peer] || hasFailed.load())
       return;
-    text = "rank " + std::to_string(peer) +
-           " is gone: its process ended, or was ended, before the others" +
-           (why.empty() ? "" : " (" + why + ")");
+    if (saysLostContact(why))
+      text = why + " with rank " + std::to_string(peer) +
+             "; the network between it and rank " + std::to_string(me) +
+             " does not work";
+    else
+      text = "rank " + std::to_string(peer) +
+             " is gone: its process ended, or was ended, before the others" +
+             (why.empty() ? "" : " (" + why + ")");
     if (where.sinceNs != 0 && where.awaitsSite >= 0)
       text += "\nrank " + std::to_string(me) + " waits in " +
               describe(where.awaitsSite, false);
