@@ -19,7 +19,7 @@
 using namespace shardrt;
 
 static constexpr int64_t millisecond = 1'000'000;
-static constexpr int64_t longestSilenceMs = 3500;
+static constexpr int64_t longestSilenceMs = 3000;
 
 void shardrt::keepContact(int socket) {
   int yes = 1, seconds = 1, probes = 3;

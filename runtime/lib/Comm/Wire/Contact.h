@@ -15,7 +15,7 @@ void keepContact(int socket);
 class Contact {
 public:
   /// Whether what was sent has been on its way for longer than any network that
-  /// works takes: the other kernel has confirmed nothing for 3.5 s. A process
+  /// works takes: the other kernel has confirmed nothing for 3 s. A process
   /// that is slow or stopped is no such case. Says so in `why`.
   bool isLost(int socket, std::string &why);
 
