@@ -71,23 +71,33 @@ int posix_fallocate(int file, off_t from, off_t bytes) {
   return syscall(SYS_fallocate, file, 0, from, bytes) == 0 ? 0 : errno;
 }
 int ftruncate(int file, off_t bytes) noexcept {
-  return strikes("ftruncate") ? -1 : static_cast<int>(syscall(SYS_ftruncate, file, bytes));
+  return strikes("ftruncate")
+             ? -1
+             : static_cast<int>(syscall(SYS_ftruncate, file, bytes));
 }
 int mkdirat(int at, const char *name, mode_t mode) noexcept {
-  return strikes("mkdirat") ? -1 : static_cast<int>(syscall(SYS_mkdirat, at, name, mode));
+  return strikes("mkdirat")
+             ? -1
+             : static_cast<int>(syscall(SYS_mkdirat, at, name, mode));
 }
 int renameat(int at, const char *from, int to, const char *name) noexcept {
-  return strikes("renameat") ? -1 : static_cast<int>(syscall(SYS_renameat2, at, from, to, name, 0));
+  return strikes("renameat")
+             ? -1
+             : static_cast<int>(syscall(SYS_renameat2, at, from, to, name, 0));
 }
 int unlinkat(int at, const char *name, int flags) noexcept {
-  return strikes("unlinkat") ? -1 : static_cast<int>(syscall(SYS_unlinkat, at, name, flags));
+  return strikes("unlinkat")
+             ? -1
+             : static_cast<int>(syscall(SYS_unlinkat, at, name, flags));
 }
 int openat(int at, const char *name, int flags, ...) {
   va_list list;
   va_start(list, flags);
   int mode = flags & O_CREAT ? va_arg(list, int) : 0;
   va_end(list);
-  return strikes("openat") ? -1 : static_cast<int>(syscall(SYS_openat, at, name, flags, mode));
+  return strikes("openat")
+             ? -1
+             : static_cast<int>(syscall(SYS_openat, at, name, flags, mode));
 }
 }
 
@@ -113,7 +123,8 @@ using Cut = std::vector<Box>;
 
 struct Directory {
   Directory() {
-    // In memory where there is such a place: a disk takes its time for each fsync.
+    // In memory where there is such a place: a disk takes its time for each
+    // fsync.
     path = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     path += "/shardrt-checkpoint-XXXXXX";
     if (!mkdtemp(path.data()))
@@ -124,10 +135,14 @@ struct Directory {
 };
 
 std::vector<Array> makeState(std::mt19937 &random, int64_t count) {
-  static const char *const types[] = {"f32", "bf16", "i1", "complex<f64>", "ui8", "i64", "f16"};
+  static const char *const types[] = {"f32", "bf16", "i1", "complex<f64>",
+                                      "ui8", "i64",  "f16"};
   std::vector<Array> state;
   for (int64_t i = 0; i < count; ++i) {
-    Array array{"v" + std::to_string(i) + "['\"\\']", types[random() % std::size(types)], {}, {}};
+    Array array{"v" + std::to_string(i) + "['\"\\']",
+                types[random() % std::size(types)],
+                {},
+                {}};
     int64_t bytes = widthOf(array);
     for (size_t d = random() % 4; d-- > 0;) {
       array.shape.push_back(random() % 9);
@@ -205,8 +220,9 @@ struct Result {
 };
 
 /// Saves as a job of as many ranks as there are boxes.
-Result save(const std::string &path, int64_t step, const std::vector<Array> &state,
-            const std::vector<Cut> &cuts, int64_t keep = 0) {
+Result save(const std::string &path, int64_t step,
+            const std::vector<Array> &state, const std::vector<Cut> &cuts,
+            int64_t keep = 0) {
   char problem[1024] = "";
   shardrt_checkpoints *directory = nullptr;
   shardrt_save *save = nullptr;
@@ -215,7 +231,8 @@ Result save(const std::string &path, int64_t step, const std::vector<Array> &sta
     result = {status, problem};
     return status != 0;
   };
-  if (failed(shardrt_checkpoints_open(path.c_str(), 1, &directory, problem, sizeof(problem))))
+  if (failed(shardrt_checkpoints_open(path.c_str(), 1, &directory, problem,
+                                      sizeof(problem))))
     return result;
   auto ranks = static_cast<int64_t>(cuts[0].size());
   std::vector<std::vector<int64_t>> boxes;
@@ -227,9 +244,10 @@ Result save(const std::string &path, int64_t step, const std::vector<Array> &sta
                       static_cast<int64_t>(state[i].shape.size()),
                       state[i].shape.data(), boxes[i].data()});
   shardrt_checkpoint_info info = {step, 7, ranks, "x=2", "0123"};
-  bool ended = failed(shardrt_save_begin(directory, &info, values.data(), values.size(),
-                                         &save, problem, sizeof(problem))) ||
-               failed(shardrt_save_create(save, problem, sizeof(problem)));
+  bool ended =
+      failed(shardrt_save_begin(directory, &info, values.data(), values.size(),
+                                &save, problem, sizeof(problem))) ||
+      failed(shardrt_save_create(save, problem, sizeof(problem)));
   for (int64_t rank = 0; !ended && rank < ranks; ++rank) {
     std::vector<std::vector<char>> held;
     std::vector<const void *> data;
@@ -237,7 +255,8 @@ Result save(const std::string &path, int64_t step, const std::vector<Array> &sta
       held.push_back(cutOut(state[i], cuts[i][rank]));
     for (const std::vector<char> &bytes : held)
       data.push_back(bytes.data());
-    ended = failed(shardrt_save_write(save, rank, data.data(), problem, sizeof(problem)));
+    ended = failed(
+        shardrt_save_write(save, rank, data.data(), problem, sizeof(problem)));
   }
   if (!ended)
     failed(shardrt_save_commit(save, keep, problem, sizeof(problem)));
@@ -258,8 +277,8 @@ std::vector<Cut> whole(const std::vector<Array> &state) {
 }
 
 /// Reads every rank's boxes and compares them.
-Result restore(const std::string &path, int64_t step, const std::vector<Array> &state,
-               const std::vector<Cut> &cuts) {
+Result restore(const std::string &path, int64_t step,
+               const std::vector<Array> &state, const std::vector<Cut> &cuts) {
   char problem[1024] = "";
   shardrt_checkpoints *directory = nullptr;
   shardrt_restore *restore = nullptr;
@@ -269,26 +288,34 @@ Result restore(const std::string &path, int64_t step, const std::vector<Array> &
     return status != 0;
   };
   auto ranks = static_cast<int64_t>(cuts[0].size());
-  bool ended = failed(shardrt_checkpoints_open(path.c_str(), 0, &directory, problem, sizeof(problem))) ||
-               failed(shardrt_restore_begin(directory, step, &restore, problem, sizeof(problem)));
-  if (!ended && shardrt_restore_num_values(restore) != static_cast<int64_t>(state.size())) {
+  bool ended = failed(shardrt_checkpoints_open(path.c_str(), 0, &directory,
+                                               problem, sizeof(problem))) ||
+               failed(shardrt_restore_begin(directory, step, &restore, problem,
+                                            sizeof(problem)));
+  if (!ended && shardrt_restore_num_values(restore) !=
+                    static_cast<int64_t>(state.size())) {
     ended = true;
     result = {-1, "another number of values"};
   }
   for (int64_t rank = 0; !ended && rank < ranks; ++rank)
-    ended = failed(shardrt_restore_verify(restore, rank, ranks, problem, sizeof(problem)));
+    ended = failed(
+        shardrt_restore_verify(restore, rank, ranks, problem, sizeof(problem)));
   for (int64_t rank = 0; !ended && rank < ranks; ++rank)
     for (size_t i = 0; !ended && i < state.size(); ++i) {
       shardrt_checkpoint_value value;
-      std::vector<char> expected = cutOut(state[i], cuts[i][rank]), got(expected.size() + 1, 'x');
+      std::vector<char> expected = cutOut(state[i], cuts[i][rank]),
+                        got(expected.size() + 1, 'x');
       std::vector<int64_t> box = flat({cuts[i][rank]});
       ended = failed(shardrt_restore_value(restore, i, &value)) ||
-              failed(shardrt_restore_box(restore, i, box.data(), got.data(), problem, sizeof(problem)));
+              failed(shardrt_restore_box(restore, i, box.data(), got.data(),
+                                         problem, sizeof(problem)));
       if (ended)
         break;
-      bool isSame = got.back() == 'x' && value.name == state[i].name &&
-                    value.element_type == state[i].type &&
-                    std::vector<int64_t>(value.shape, value.shape + value.num_dims) == state[i].shape;
+      bool isSame =
+          got.back() == 'x' && value.name == state[i].name &&
+          value.element_type == state[i].type &&
+          std::vector<int64_t>(value.shape, value.shape + value.num_dims) ==
+              state[i].shape;
       got.pop_back();
       if (!isSame || got != expected) {
         ended = true;
@@ -306,7 +333,8 @@ std::vector<int64_t> stepsOf(const std::string &path) {
   if (shardrt_checkpoints_open(path.c_str(), 0, &directory, nullptr, 0))
     return {};
   std::vector<int64_t> steps(100);
-  int64_t count = shardrt_checkpoints_steps(directory, steps.data(), 100, nullptr, 0);
+  int64_t count =
+      shardrt_checkpoints_steps(directory, steps.data(), 100, nullptr, 0);
   steps.resize(std::max<int64_t>(count, 0));
   shardrt_checkpoints_close(directory);
   return steps;
@@ -319,7 +347,8 @@ std::vector<int64_t> someMesh(std::mt19937 &random) {
   return mesh;
 }
 
-std::vector<Cut> someCuts(std::mt19937 &random, const std::vector<Array> &state) {
+std::vector<Cut> someCuts(std::mt19937 &random,
+                          const std::vector<Array> &state) {
   std::vector<Cut> cuts;
   std::vector<int64_t> mesh = someMesh(random);
   for (const Array &array : state)
@@ -381,12 +410,15 @@ TEST(Checkpoint, ReplicasShareWhatTheyWrite) {
   Array array{"large", "f32", {6 << 18}, std::vector<char>(6 << 20, 'a')};
   Box all = {{0, 6 << 18}};
   std::vector<int64_t> boxes = flat({all, all, all});
-  shardrt_checkpoint_value value = {"large", "f32", 1, array.shape.data(), boxes.data()};
+  shardrt_checkpoint_value value = {"large", "f32", 1, array.shape.data(),
+                                    boxes.data()};
   shardrt_checkpoint_info info = {1, 0, 3, "x=3", ""};
   Directory directory;
   shardrt_checkpoints *opened = nullptr;
   shardrt_save *save = nullptr;
-  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &opened, nullptr, 0), 0);
+  ASSERT_EQ(
+      shardrt_checkpoints_open(directory.path.c_str(), 1, &opened, nullptr, 0),
+      0);
   ASSERT_EQ(shardrt_save_begin(opened, &info, &value, 1, &save, nullptr, 0), 0);
   for (int64_t rank = 0; rank < 3; ++rank) {
     int64_t bytes;
@@ -426,7 +458,8 @@ TEST(Checkpoint, EveryCallThatFailsLeavesTheOneBefore) {
       ASSERT_FALSE(steps.empty());
       ++refused;
       for (int64_t step : steps) {
-        Result read = restore(directory.path, step, step == 1 ? before : after, someCuts(random, before));
+        Result read = restore(directory.path, step, step == 1 ? before : after,
+                              someCuts(random, before));
         ASSERT_EQ(read.status, 0) << "step " << step << ": " << read.text;
       }
       // And one can go on.
@@ -435,13 +468,15 @@ TEST(Checkpoint, EveryCallThatFailsLeavesTheOneBefore) {
     }
   EXPECT_GT(calls, 40);
   EXPECT_EQ(refused, calls);
-  std::printf("%ld calls failed, %ld saves refused with the checkpoint before whole\n",
-              long(calls), long(refused));
+  std::printf(
+      "%ld calls failed, %ld saves refused with the checkpoint before whole\n",
+      long(calls), long(refused));
 }
 
 TEST(Checkpoint, KilledAtEveryCallItIsTheOldOrTheNew) {
   std::mt19937 random(4);
-  std::vector<Array> before = makeState(random, 3), after = makeState(random, 3);
+  std::vector<Array> before = makeState(random, 3),
+                     after = makeState(random, 3);
   int64_t kills = 0, oldOnes = 0, newOnes = 0;
   for (int64_t at = 0;; ++at) {
     Directory directory;
@@ -464,7 +499,8 @@ TEST(Checkpoint, KilledAtEveryCallItIsTheOldOrTheNew) {
     ++(steps.back() == 1 ? oldOnes : newOnes);
     for (int64_t step : steps) {
       const std::vector<Array> &state = step == 1 ? before : after;
-      Result read = restore(directory.path, step, state, someCuts(random, state));
+      Result read =
+          restore(directory.path, step, state, someCuts(random, state));
       ASSERT_EQ(read.status, 0) << at << ": " << read.text;
     }
     Result again = save(directory.path, 3, after, cuts, 1);
@@ -473,8 +509,9 @@ TEST(Checkpoint, KilledAtEveryCallItIsTheOldOrTheNew) {
   }
   EXPECT_GT(oldOnes, 10);
   EXPECT_GT(newOnes, 2);
-  std::printf("killed at %ld calls: %ld times the old state, %ld times the new one\n",
-              long(kills), long(oldOnes), long(newOnes));
+  std::printf(
+      "killed at %ld calls: %ld times the old state, %ld times the new one\n",
+      long(kills), long(oldOnes), long(newOnes));
 }
 
 TEST(Checkpoint, EveryDamagedByteIsFound) {
@@ -496,22 +533,27 @@ TEST(Checkpoint, EveryDamagedByteIsFound) {
       EXPECT_NE(read.text.find(folder), std::string::npos) << read.text;
       EXPECT_NE(read.text.find("byte"), std::string::npos) << read.text;
     }
-    for (size_t length : {size_t(0), good.size() / 2, good.size() - 1, good.size() + 1}) {
+    for (size_t length :
+         {size_t(0), good.size() / 2, good.size() - 1, good.size() + 1}) {
       std::string bad = good;
       bad.resize(length, 'x');
       writeFile(folder + name, bad);
       Result read = restore(directory.path, 8, state, whole(state));
-      EXPECT_EQ(read.status, SHARDRT_IO) << name << " of " << length << " bytes";
+      EXPECT_EQ(read.status, SHARDRT_IO)
+          << name << " of " << length << " bytes";
     }
     fs::remove(folder + name);
     Result read = restore(directory.path, 8, state, whole(state));
     EXPECT_EQ(read.status, SHARDRT_IO);
-    EXPECT_NE(read.text.find(std::string(name) + ": is missing"), std::string::npos) << read.text;
+    EXPECT_NE(read.text.find(std::string(name) + ": is missing"),
+              std::string::npos)
+        << read.text;
     writeFile(folder + name, good);
   }
   EXPECT_EQ(restore(directory.path, 8, state, whole(state)).status, 0);
   writeFile(folder + "rank-0003.safetensors", "more");
-  EXPECT_NE(restore(directory.path, 8, state, whole(state)).text.find("rank-0003.safetensors: does not belong"),
+  EXPECT_NE(restore(directory.path, 8, state, whole(state))
+                .text.find("rank-0003.safetensors: does not belong"),
             std::string::npos);
   std::printf("%ld bytes damaged, each found\n", long(damaged));
 }
@@ -521,7 +563,8 @@ TEST(Checkpoint, LinksAndSpecialFilesAreRefused) {
   std::vector<Array> state = makeState(random, 2);
   Directory directory;
   ASSERT_EQ(save(directory.path, 8, state, whole(state)).status, 0);
-  std::string folder = directory.path + "/step-00000008", moved = directory.path + "/elsewhere";
+  std::string folder = directory.path + "/step-00000008",
+              moved = directory.path + "/elsewhere";
   for (const char *name : {"state.safetensors", "index.json", "index.sha256"}) {
     fs::rename(folder + "/" + name, moved);
     fs::create_symlink(moved, folder + "/" + name);
@@ -531,7 +574,8 @@ TEST(Checkpoint, LinksAndSpecialFilesAreRefused) {
     fs::remove(folder + "/" + name);
     ASSERT_EQ(mkfifo((folder + "/" + name).c_str(), 0600), 0);
     read = restore(directory.path, 8, state, whole(state));
-    EXPECT_NE(read.text.find("no regular file"), std::string::npos) << read.text;
+    EXPECT_NE(read.text.find("no regular file"), std::string::npos)
+        << read.text;
     fs::remove(folder + "/" + name);
     fs::rename(moved, folder + "/" + name);
   }
@@ -547,35 +591,51 @@ TEST(Checkpoint, LinksAndSpecialFilesAreRefused) {
   Directory other;
   fs::create_symlink(directory.path, other.path + "/link");
   Result linked = save(other.path + "/link", 1, state, whole(state));
-  EXPECT_NE(linked.text.find("symbolic link"), std::string::npos) << linked.text;
+  EXPECT_NE(linked.text.find("symbolic link"), std::string::npos)
+      << linked.text;
 }
 
 TEST(Checkpoint, OneJobSavesAtATime) {
   Directory directory;
   shardrt_checkpoints *first = nullptr, *second = nullptr;
   char problem[1024] = "";
-  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &first, problem, sizeof(problem)), 0);
-  EXPECT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &second, problem, sizeof(problem)), SHARDRT_IO);
-  EXPECT_NE(std::string(problem).find("another job saves here (process " + std::to_string(getpid())),
-            std::string::npos) << problem;
-  EXPECT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 0, &second, problem, sizeof(problem)), 0);
+  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &first, problem,
+                                     sizeof(problem)),
+            0);
+  EXPECT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &second,
+                                     problem, sizeof(problem)),
+            SHARDRT_IO);
+  EXPECT_NE(std::string(problem).find("another job saves here (process " +
+                                      std::to_string(getpid())),
+            std::string::npos)
+      << problem;
+  EXPECT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 0, &second,
+                                     problem, sizeof(problem)),
+            0);
   shardrt_checkpoints_close(second);
   shardrt_checkpoints_close(first);
-  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &first, problem, sizeof(problem)), 0) << problem;
+  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &first, problem,
+                                     sizeof(problem)),
+            0)
+      << problem;
   shardrt_checkpoints_close(first);
 }
 
 TEST(Checkpoint, BoxesThatAreNoCutAreRefused) {
   Directory directory;
   shardrt_checkpoints *opened = nullptr;
-  ASSERT_EQ(shardrt_checkpoints_open(directory.path.c_str(), 1, &opened, nullptr, 0), 0);
+  ASSERT_EQ(
+      shardrt_checkpoints_open(directory.path.c_str(), 1, &opened, nullptr, 0),
+      0);
   auto refuses = [&](std::vector<int64_t> boxes, const char *what) {
     int64_t shape[] = {4, 4};
     shardrt_checkpoint_value value = {"v", "f32", 2, shape, boxes.data()};
     shardrt_checkpoint_info info = {1, 0, 2, "", ""};
     shardrt_save *save = nullptr;
     char problem[1024] = "";
-    EXPECT_EQ(shardrt_save_begin(opened, &info, &value, 1, &save, problem, sizeof(problem)), SHARDRT_USAGE);
+    EXPECT_EQ(shardrt_save_begin(opened, &info, &value, 1, &save, problem,
+                                 sizeof(problem)),
+              SHARDRT_USAGE);
     EXPECT_NE(std::string(problem).find(what), std::string::npos) << problem;
   };
   refuses({0, 4, 0, 4, 0, 4, 0, 5}, "lies outside");
@@ -592,7 +652,8 @@ TEST(Checkpoint, MutatedIndexesAreRefusedOrWhole) {
   for (int64_t round = 0; round < 40; ++round) {
     std::vector<Array> state = makeState(random, 3);
     Directory directory;
-    ASSERT_EQ(save(directory.path, 8, state, someCuts(random, state)).status, 0);
+    ASSERT_EQ(save(directory.path, 8, state, someCuts(random, state)).status,
+              0);
     std::string good = readFile(directory.path + "/step-00000008/index.json");
     Index index;
     ASSERT_FALSE(Index::parse(good, "index", index).failed());
@@ -636,11 +697,13 @@ TEST(Checkpoint, MutatedIndexesAreRefusedOrWhole) {
       for (const auto &value : read.values) {
         int64_t covered = 0;
         for (int64_t cell = 0; cell < value.numCells(); ++cell)
-          covered += shardrt::checkpoint::bytesOf(value.cell(cell), shardrt::elementBytes(value.type));
+          covered += shardrt::checkpoint::bytesOf(
+              value.cell(cell), shardrt::elementBytes(value.type));
         EXPECT_EQ(covered, value.bytes());
       }
     }
   }
   EXPECT_GT(refused, 9000);
-  std::printf("%ld indexes refused, %ld that say something else taken\n", long(refused), long(taken));
+  std::printf("%ld indexes refused, %ld that say something else taken\n",
+              long(refused), long(taken));
 }

@@ -201,3 +201,48 @@ TEST(Memory, WhatCannotBeHadFailsTheStep) {
   }),
             SHARDRT_MEMORY);
 }
+
+namespace {
+/// What each rank of a task gets of the others.
+struct Shown {
+  std::vector<std::vector<int64_t>> got;
+  int64_t failing = -1;
+};
+} // namespace
+
+/// Every rank shows its number three times over to those above it.
+static int showUpwards(shardrt_context *ctx, void *user) {
+  auto &shown = *static_cast<Shown *>(user);
+  int64_t rank = shardrt_rank(ctx), ranks = shardrt_num_ranks(ctx);
+  if (rank == shown.failing)
+    return shardrt_fail(ctx, SHARDRT_IO, "the disk is full");
+  std::vector<int64_t> mine(3, rank), below, above;
+  for (int64_t other = 0; other < ranks; ++other)
+    if (other != rank)
+      (other < rank ? below : above).push_back(other);
+  return shardrt_show(
+      ctx, mine.data(), rank == 0 ? 0 : 24, above.data(), above.size(),
+      below.data(), below.size(),
+      [](void *user, int64_t source, const void *data) {
+        auto &got = *static_cast<std::vector<int64_t> *>(user);
+        for (int64_t i = 0; i < (source == 0 ? 0 : 3); ++i)
+          got.push_back(static_cast<const int64_t *>(data)[i]);
+      },
+      &shown.got[rank]);
+}
+
+TEST(World, TasksShowBytesAndFailTogether) {
+  TestWorld world(oneHalo(4));
+  for (int64_t round = 0; round < 3; ++round) {
+    Shown shown{std::vector<std::vector<int64_t>>(4)};
+    ASSERT_EQ(shardrt_world_call(world.world, &showUpwards, &shown), SHARDRT_OK);
+    EXPECT_EQ(shown.got[0], std::vector<int64_t>());
+    EXPECT_EQ(shown.got[1], std::vector<int64_t>());
+    EXPECT_EQ(shown.got[3], (std::vector<int64_t>{1, 1, 1, 2, 2, 2}));
+    // Whoever fails ends the task for all, and the next one is another.
+    Shown failing{std::vector<std::vector<int64_t>>(4), round};
+    EXPECT_EQ(shardrt_world_call(world.world, &showUpwards, &failing), SHARDRT_IO);
+    EXPECT_NE(world.error().find("rank " + std::to_string(round) + ": the disk is full"),
+              std::string::npos) << world.error();
+  }
+}

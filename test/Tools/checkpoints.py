@@ -232,17 +232,22 @@ def restarts(count: int, seed: int, work: Path) -> None:
     folder = work / "restarts"
     folder.mkdir(parents=True, exist_ok=True)
     model, inputs, state = write_model(folder, 50)
+    artifact = compile_for(model, folder / "model.so", ["--mesh=x=4"])
     state.advance(400)
     begin, losses = time.monotonic(), 0
     for round_ in range(count):
         draw = random.Random(f"{seed} {round_}")
-        # The first rounds lose two ranks, one after the other, and one that hangs.
-        lost = 2 if round_ % 4 == 0 else 1
-        hangs = round_ % 4 == 1
+        # Two ranks, one after the other; one that hangs; one of a mesh of two axes; one of an artifact.
+        kind = ["two", "hangs", "axes", "artifact"][round_ % 4]
+        lost = 2 if kind == "two" else 1
+        left = {"two": ["3 ranks of mesh x=3,y=1", "2 ranks of mesh x=2,y=1"], "hangs": ["3 ranks of mesh x=3,y=1"],
+                "axes": ["2 ranks of mesh x=1,y=2"], "artifact": ["an artifact has its mesh: 4 ranks again"]}[kind]
+        program = [str(artifact)] if kind == "artifact" else [str(model)]
+        program += ["--mesh=x=2,y=2"] if kind == "axes" else []
         with tempfile.TemporaryDirectory(dir=folder) as place:
             saved = Path(place) / "saved"
             process, seen = steps_with_log(
-                [find_tool("shard-run"), str(model), f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
+                [find_tool("shard-run"), *program, f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
                  "--log=total", "--steps=400", f"--checkpoint={saved}", "--save-every=7", "--keep=2", "--processes=4",
                  f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", "--timeout=2000"],
                 draw.randint(1, 40))
@@ -251,15 +256,15 @@ def restarts(count: int, seed: int, work: Path) -> None:
                 victims = wait_for_ranks(process, 4 - loss, gone)
                 gone |= set(victims.values())
                 time.sleep(draw.uniform(0, 0.5) if loss else 0)
-                os.kill(victims[draw.choice(sorted(victims))], signal.SIGSTOP if hangs else signal.SIGKILL)
+                os.kill(victims[draw.choice(sorted(victims))], signal.SIGSTOP if kind == "hangs" else signal.SIGKILL)
                 losses += 1
             _, said = wait_for_end(process)
             assert process.returncode == 0, f"round {round_}: code {process.returncode}\n{said}"
             for loss in range(lost):
-                line = f"restart {loss + 1} of {lost} after the loss of 1 rank: {3 - loss} ranks of mesh x={3 - loss},y=1, from step "
+                line = f"restart {loss + 1} of {lost} after the loss of 1 rank: {left[loss]}, from step "
                 assert line in said, f"round {round_}: no '{line}' in\n{said}"
             read = shardc.restore(saved)
-            assert (read.step, read.ranks) == (400, 4 - lost), read
+            assert read.step == 400 and f"{read.ranks} ranks" in left[-1], read
             state.compare(read.values)
     print(f"restarts: {count} jobs lost {losses} ranks and ended by themselves, on the ranks that were left, with the bits "
           f"of an undisturbed run ({time.monotonic() - begin:.0f} s)")

@@ -97,10 +97,12 @@ static Error addCarries(StepPlan &plan, const ProgramMetadata &program,
                 taken = nameOf("argument", input, argument);
     if (result.elementType != argument.elementType ||
         result.shape != argument.shape)
-      return usage("--carry=" + text + ": " + given + " is " +
-                   describeArray(*elementTypeNamed(result.elementType), result.shape) +
-                   ", but " + taken + " is " +
-                   describeArray(*elementTypeNamed(argument.elementType), argument.shape));
+      return usage(
+          "--carry=" + text + ": " + given + " is " +
+          describeArray(*elementTypeNamed(result.elementType), result.shape) +
+          ", but " + taken + " is " +
+          describeArray(*elementTypeNamed(argument.elementType),
+                        argument.shape));
     if (!argument.partial.empty())
       return usage("--carry=" + text + ": " + taken +
                    " arrives in parts that are combined, which no result does");
@@ -116,7 +118,8 @@ static Error addCarries(StepPlan &plan, const ProgramMetadata &program,
 static void nameCarries(StepPlan &plan, const ProgramMetadata &program) {
   StringSet<> names;
   auto take = [&](StepPlan::Carry &carry, StringRef name) {
-    bool isPlain = !name.empty() && name.size() <= 4096 && name != "__metadata__" &&
+    bool isPlain = !name.empty() && name.size() <= 4096 &&
+                   name != "__metadata__" &&
                    all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
     if (carry.name.empty() && isPlain && names.insert(name).second)
       carry.name = name.str();
@@ -124,8 +127,8 @@ static void nameCarries(StepPlan &plan, const ProgramMetadata &program) {
   for (StepPlan::Carry &carry : plan.carries) {
     take(carry, program.arguments[carry.input].name);
     take(carry, program.results[carry.output].name);
-    for (std::string number = "arg" + std::to_string(carry.input); carry.name.empty();
-         number += "'")
+    for (std::string number = "arg" + std::to_string(carry.input);
+         carry.name.empty(); number += "'")
       take(carry, number);
   }
 }
@@ -141,17 +144,21 @@ static Error addBatches(StepPlan &plan, const ProgramMetadata &program,
     return usage("--batches: " + name + " has batches twice");
   if (shape.empty() || !canHold(type, array.type) ||
       shape.drop_front() != ArrayRef<int64_t>(value.shape))
-    return toolError(ExitCode::IO,
-                     source + ": batches of " + name + " are " +
-                         describeArray(type, value.shape) +
-                         " behind one more dim, that of the steps; the file has '" +
-                         array.type.str() + "' [" +
-                         join(map_range(shape, [](int64_t size) { return std::to_string(size); }), ", ") +
-                         "]");
+    return toolError(
+        ExitCode::IO,
+        source + ": batches of " + name + " are " +
+            describeArray(type, value.shape) +
+            " behind one more dim, that of the steps; the file has '" +
+            array.type.str() + "' [" +
+            join(map_range(shape,
+                           [](int64_t size) { return std::to_string(size); }),
+                 ", ") +
+            "]");
   if (shape.front() == 0)
     return toolError(ExitCode::IO, source + ": holds no batch");
-  plan.batches.push_back({input, HostArray{type, array.shape, std::move(array.data),
-                                           std::move(array.file), array.inFile}});
+  plan.batches.push_back(
+      {input, HostArray{type, array.shape, std::move(array.data),
+                        std::move(array.file), array.inFile}});
   return Error::success();
 }
 
@@ -161,7 +168,8 @@ static Error readBatches(StepPlan &plan, const ProgramMetadata &program,
   if (what.consume_back("=")) {
     std::optional<size_t> input = findValue(program.arguments, what);
     if (!input)
-      return noValue("batches=" + text.str(), what, "argument", program.arguments);
+      return noValue("batches=" + text.str(), what, "argument",
+                     program.arguments);
     Expected<NpyArray> array = readNpy(path, /*inPlace=*/true);
     if (!array)
       return withCode(ExitCode::IO, array.takeError());
@@ -181,7 +189,8 @@ static Error readBatches(StepPlan &plan, const ProgramMetadata &program,
                                          "'; expected in0, in1, ... of the " +
                                          Twine(program.arguments.size()) +
                                          " arguments");
-    Expected<NpyArray> array = archive->read(member, UINT64_MAX, /*inPlace=*/true);
+    Expected<NpyArray> array =
+        archive->read(member, UINT64_MAX, /*inPlace=*/true);
     if (!array)
       return withCode(ExitCode::IO, array.takeError());
     if (Error error = addBatches(plan, program, input, std::move(*array), path))
@@ -191,7 +200,8 @@ static Error readBatches(StepPlan &plan, const ProgramMetadata &program,
 }
 
 Expected<std::optional<StepPlan>>
-shardc::makeStepPlan(const ProgramMetadata &program, const RunOptions &options) {
+shardc::makeStepPlan(const ProgramMetadata &program,
+                     const RunOptions &options) {
   const StepOptions &asked = options.steps;
   if (asked.steps == 0)
     return std::nullopt;
@@ -207,19 +217,23 @@ shardc::makeStepPlan(const ProgramMetadata &program, const RunOptions &options) 
   if (!asked.stepNumber.empty()) {
     plan.stepNumber = findValue(program.arguments, asked.stepNumber);
     if (!plan.stepNumber)
-      return noValue("step-number", asked.stepNumber, "argument", program.arguments);
+      return noValue("step-number", asked.stepNumber, "argument",
+                     program.arguments);
     const ValueMetadata &value = program.arguments[*plan.stepNumber];
     if (!value.shape.empty() || !value.partial.empty() ||
-        !is_contained({"i32", "i64", "ui32", "ui64"}, StringRef(value.elementType)))
-      return usage("--step-number=" + asked.stepNumber +
-                   ": expected an integer of 32 or 64 bits, " +
-                   nameOf("argument", *plan.stepNumber, value) + " is " +
-                   describeArray(*elementTypeNamed(value.elementType), value.shape));
+        !is_contained({"i32", "i64", "ui32", "ui64"},
+                      StringRef(value.elementType)))
+      return usage(
+          "--step-number=" + asked.stepNumber +
+          ": expected an integer of 32 or 64 bits, " +
+          nameOf("argument", *plan.stepNumber, value) + " is " +
+          describeArray(*elementTypeNamed(value.elementType), value.shape));
   }
   for (const StepPlan::Carry &carry : plan.carries)
     if (plan.gives(carry.input))
-      return usage(nameOf("argument", carry.input, program.arguments[carry.input]) +
-                   " is carried, and given by --batches or --step-number as well");
+      return usage(
+          nameOf("argument", carry.input, program.arguments[carry.input]) +
+          " is carried, and given by --batches or --step-number as well");
   for (const std::string &text : asked.logged) {
     std::optional<size_t> output = findValue(program.results, text);
     if (!output)
@@ -227,8 +241,9 @@ shardc::makeStepPlan(const ProgramMetadata &program, const RunOptions &options) 
     const ValueMetadata &value = program.results[*output];
     if (countElements(value.shape) != 1 ||
         bytesOfShards(value, program.meshShape(), 1) == 0)
-      return usage("--log=" + text + ": expected a result of one element, it is " +
-                   describeArray(*elementTypeNamed(value.elementType), value.shape));
+      return usage(
+          "--log=" + text + ": expected a result of one element, it is " +
+          describeArray(*elementTypeNamed(value.elementType), value.shape));
     plan.logged.push_back(*output);
   }
   plan.logsToErrors = options.reportJSON;
@@ -239,7 +254,8 @@ shardc::makeStepPlan(const ProgramMetadata &program, const RunOptions &options) 
   plan.resumeStep = asked.resumeStep;
   plan.seed = options.seed;
   for (const MeshAxis &axis : program.mesh)
-    plan.mesh += (plan.mesh.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+    plan.mesh += (plan.mesh.empty() ? "" : ",") + axis.name + "=" +
+                 std::to_string(axis.size);
   if (!plan.directory.empty()) {
     if (plan.carries.empty())
       return usage("--checkpoint saves what --carry keeps from step to step, "
@@ -253,7 +269,8 @@ shardc::makeStepPlan(const ProgramMetadata &program, const RunOptions &options) 
       text = buffer->getBuffer();
     }
     if (text)
-      plan.program = crypto::toHex(crypto::sha256(crypto::bytesOf({text->data(), text->size()})));
+      plan.program = crypto::toHex(
+          crypto::sha256(crypto::bytesOf({text->data(), text->size()})));
   }
   return std::optional<StepPlan>(std::move(plan));
 }
@@ -279,9 +296,9 @@ private:
   /// Does `task` on every rank.
   Error together(Task task);
   Error check(int status) const {
-    return status == SHARDRT_OK
-               ? Error::success()
-               : toolError(static_cast<ExitCode>(status), shardrt_world_error(world));
+    return status == SHARDRT_OK ? Error::success()
+                                : toolError(static_cast<ExitCode>(status),
+                                            shardrt_world_error(world));
   }
   /// Shows `mine` of rank 0 to the others, which take it to `theirs`.
   int announce(shardrt_context *ctx, int64_t rank, const int64_t *mine,
@@ -344,38 +361,48 @@ int Runner::announce(shardrt_context *ctx, int64_t rank, const int64_t *mine,
       theirs);
 }
 
-/// The process of rank 0 makes the directory, takes its lock and says from which
-/// step all go on.
+/// The process of rank 0 makes the directory, takes its lock and says from
+/// which step all go on.
 int Runner::open(shardrt_context *ctx, int64_t rank) {
   if (rank == 0) {
     char problem[4096] = "";
     auto refuse = [&](int code, const Twine &text) {
       return shardrt_fail(ctx, code, text.str().c_str());
     };
-    if (int status = shardrt_checkpoints_open(plan.directory.c_str(), plan.saveEvery > 0,
-                                              &checkpoints, problem, sizeof(problem)))
+    if (int status =
+            shardrt_checkpoints_open(plan.directory.c_str(), plan.saveEvery > 0,
+                                     &checkpoints, problem, sizeof(problem)))
       return refuse(status, problem);
-    int64_t count = shardrt_checkpoints_steps(checkpoints, nullptr, 0, problem, sizeof(problem));
+    int64_t count = shardrt_checkpoints_steps(checkpoints, nullptr, 0, problem,
+                                              sizeof(problem));
     if (count < 0)
       return refuse(SHARDRT_IO, problem);
     std::vector<int64_t> steps(count);
-    count = shardrt_checkpoints_steps(checkpoints, steps.data(), count, problem, sizeof(problem));
+    count = shardrt_checkpoints_steps(checkpoints, steps.data(), count, problem,
+                                      sizeof(problem));
     if (count >= 0)
       steps.resize(std::min<size_t>(steps.size(), count));
     StringRef where = plan.directory;
     if (!plan.resumes && plan.saveEvery > 0 && !steps.empty())
-      return refuse(SHARDRT_IO, where + ": holds a checkpoint of step " + Twine(steps.back()) +
-                                    "; --resume goes on from there, or name another directory");
-    if (plan.resumes && plan.resumeStep && !is_contained(steps, *plan.resumeStep))
-      return refuse(SHARDRT_IO, where + ": holds no checkpoint of step " + Twine(*plan.resumeStep));
+      return refuse(
+          SHARDRT_IO,
+          where + ": holds a checkpoint of step " + Twine(steps.back()) +
+              "; --resume goes on from there, or name another directory");
+    if (plan.resumes && plan.resumeStep &&
+        !is_contained(steps, *plan.resumeStep))
+      return refuse(SHARDRT_IO, where + ": holds no checkpoint of step " +
+                                    Twine(*plan.resumeStep));
     if (plan.resumes && !steps.empty())
       begins = plan.resumeStep.value_or(steps.back());
     if (plan.saveEvery > 0 && !steps.empty() && steps.back() > begins)
-      return refuse(SHARDRT_IO, where + ": holds a checkpoint of step " + Twine(steps.back()) +
-                                    ", which comes after " + Twine(begins) +
-                                    "; move it away, or save in another directory");
+      return refuse(SHARDRT_IO,
+                    where + ": holds a checkpoint of step " +
+                        Twine(steps.back()) + ", which comes after " +
+                        Twine(begins) +
+                        "; move it away, or save in another directory");
     if (plan.resumes && begins == 0 && !is_contained(steps, 0))
-      errs() << "shard-run: " << where << " holds no checkpoint: step 0 is the first\n";
+      errs() << "shard-run: " << where
+             << " holds no checkpoint: step 0 is the first\n";
   }
   int64_t told = 0;
   int status = announce(ctx, rank, &begins, &told);
@@ -392,29 +419,32 @@ Error Runner::openDirectory() {
     return error;
   char problem[4096] = "";
   if (!checkpoints)
-    if (int status = shardrt_checkpoints_open(plan.directory.c_str(), 0, &checkpoints,
-                                              problem, sizeof(problem)))
+    if (int status = shardrt_checkpoints_open(
+            plan.directory.c_str(), 0, &checkpoints, problem, sizeof(problem)))
       return toolError(static_cast<ExitCode>(status), problem);
   return Error::success();
 }
 
 int Runner::restore(shardrt_context *ctx, int64_t rank) {
   char problem[4096] = "";
-  int status = shardrt_restore_verify(restored, rank, ranks, problem, sizeof(problem));
+  int status =
+      shardrt_restore_verify(restored, rank, ranks, problem, sizeof(problem));
   for (size_t i = 0; i < plan.carries.size() && status == SHARDRT_OK; ++i) {
     size_t input = plan.carries[i].input;
     SmallVector<int64_t> box;
     for (Interval interval : in.box(input, rank))
       box.append({interval.begin, interval.end});
-    status = shardrt_restore_box(restored, restoredValues[i], box.data(),
-                                 in.data(input, rank), problem, sizeof(problem));
+    status =
+        shardrt_restore_box(restored, restoredValues[i], box.data(),
+                            in.data(input, rank), problem, sizeof(problem));
   }
   return status == SHARDRT_OK ? status : shardrt_fail(ctx, status, problem);
 }
 
 Error Runner::readState() {
   char problem[4096] = "";
-  if (int status = shardrt_restore_begin(checkpoints, begins, &restored, problem, sizeof(problem)))
+  if (int status = shardrt_restore_begin(checkpoints, begins, &restored,
+                                         problem, sizeof(problem)))
     return toolError(static_cast<ExitCode>(status), problem);
   scope_exit end([&] { shardrt_restore_end(restored); });
   std::string where = plan.directory + ", step " + std::to_string(begins);
@@ -424,36 +454,46 @@ Error Runner::readState() {
     shardrt_checkpoint_value value;
     int64_t number = 0;
     for (; number < count; ++number)
-      if (shardrt_restore_value(restored, number, &value) == SHARDRT_OK && value.name == carry.name)
+      if (shardrt_restore_value(restored, number, &value) == SHARDRT_OK &&
+          value.name == carry.name)
         break;
     if (number == count)
-      return toolError(ExitCode::IO, where + ": has no value '" + carry.name + "', which " +
-                                         nameOf("argument", carry.input, argument) + " is to get");
-    if (value.element_type != argument.elementType ||
-        ArrayRef(value.shape, value.num_dims) != ArrayRef<int64_t>(argument.shape))
       return toolError(ExitCode::IO,
-                       where + ": value '" + carry.name + "' is " +
-                           describeArray(*elementTypeNamed(value.element_type),
-                                         ArrayRef(value.shape, value.num_dims)) +
-                           ", but " + nameOf("argument", carry.input, argument) + " is " +
-                           describeArray(*elementTypeNamed(argument.elementType), argument.shape));
+                       where + ": has no value '" + carry.name + "', which " +
+                           nameOf("argument", carry.input, argument) +
+                           " is to get");
+    if (value.element_type != argument.elementType ||
+        ArrayRef(value.shape, value.num_dims) !=
+            ArrayRef<int64_t>(argument.shape))
+      return toolError(
+          ExitCode::IO,
+          where + ": value '" + carry.name + "' is " +
+              describeArray(*elementTypeNamed(value.element_type),
+                            ArrayRef(value.shape, value.num_dims)) +
+              ", but " + nameOf("argument", carry.input, argument) + " is " +
+              describeArray(*elementTypeNamed(argument.elementType),
+                            argument.shape));
     restoredValues.push_back(number);
   }
   if (count != static_cast<int64_t>(plan.carries.size()))
-    return toolError(ExitCode::IO, where + ": has " + Twine(count) + " values, but " +
-                                       Twine(plan.carries.size()) + " are carried");
+    return toolError(ExitCode::IO,
+                     where + ": has " + Twine(count) + " values, but " +
+                         Twine(plan.carries.size()) + " are carried");
   if (Error error = together(&Runner::restore))
     return error;
   shardrt_checkpoint_info info;
   shardrt_restore_info(restored, &info);
   if (me <= 0)
-    errs() << "shard-run: going on from step " << begins << " of " << plan.directory
-           << ", saved by " << info.ranks << " ranks with the mesh " << info.mesh
-           << (info.program == plan.program ? "" : ", of another program file") << "\n";
+    errs() << "shard-run: going on from step " << begins << " of "
+           << plan.directory << ", saved by " << info.ranks
+           << " ranks with the mesh " << info.mesh
+           << (info.program == plan.program ? "" : ", of another program file")
+           << "\n";
   return Error::success();
 }
 
-std::vector<int64_t> Runner::boxesOf(const ShardBuffers &buffers, size_t index) const {
+std::vector<int64_t> Runner::boxesOf(const ShardBuffers &buffers,
+                                     size_t index) const {
   std::vector<int64_t> boxes;
   for (int64_t rank = 0; rank < ranks; ++rank)
     for (Interval interval : buffers.box(index, rank)) {
@@ -463,8 +503,8 @@ std::vector<int64_t> Runner::boxesOf(const ShardBuffers &buffers, size_t index) 
   return boxes;
 }
 
-/// Rank 0 makes the files, all write, rank 0 gathers digests and commits; nobody
-/// goes on before that. Whoever fails ends it for all.
+/// Rank 0 makes the files, all write, rank 0 gathers digests and commits;
+/// nobody goes on before that. Whoever fails ends it for all.
 int Runner::save(shardrt_context *ctx, int64_t rank) {
   char problem[4096] = "";
   auto failed = [&](int status) { return shardrt_fail(ctx, status, problem); };
@@ -477,7 +517,8 @@ int Runner::save(shardrt_context *ctx, int64_t rank) {
   std::vector<const void *> data;
   for (const StepPlan::Carry &carry : plan.carries)
     data.push_back(out.data(carry.output, rank));
-  if (int status = shardrt_save_write(saved, rank, data.data(), problem, sizeof(problem)))
+  if (int status = shardrt_save_write(saved, rank, data.data(), problem,
+                                      sizeof(problem)))
     return failed(status);
   int64_t bytes, first = 0;
   void *mine = shardrt_save_digests(saved, rank, &bytes);
@@ -490,7 +531,8 @@ int Runner::save(shardrt_context *ctx, int64_t rank) {
       isFirst ? others.size() : 0,
       [](void *user, int64_t source, const void *data) {
         int64_t bytes;
-        void *theirs = shardrt_save_digests(static_cast<shardrt_save *>(user), source, &bytes);
+        void *theirs = shardrt_save_digests(static_cast<shardrt_save *>(user),
+                                            source, &bytes);
         // Those of threads are there already.
         if (bytes > 0 && theirs != data)
           std::memcpy(theirs, data, bytes);
@@ -498,7 +540,8 @@ int Runner::save(shardrt_context *ctx, int64_t rank) {
       saved);
   if (status != SHARDRT_OK)
     return status;
-  if (rank == 0 && (status = shardrt_save_commit(saved, plan.keep, problem, sizeof(problem))))
+  if (rank == 0 && (status = shardrt_save_commit(saved, plan.keep, problem,
+                                                 sizeof(problem))))
     return failed(status);
   return announce(ctx, rank, &word, &unused);
 }
@@ -510,13 +553,15 @@ Error Runner::writeState(int64_t step) {
     const ValueMetadata &result = program.results[carry.output];
     boxes.push_back(boxesOf(out, carry.output));
     values.push_back({carry.name.c_str(), result.elementType.c_str(),
-                      static_cast<int64_t>(result.shape.size()), result.shape.data(),
-                      boxes.back().data()});
+                      static_cast<int64_t>(result.shape.size()),
+                      result.shape.data(), boxes.back().data()});
   }
-  shardrt_checkpoint_info info = {step, plan.seed, ranks, plan.mesh.c_str(), plan.program.c_str()};
+  shardrt_checkpoint_info info = {step, plan.seed, ranks, plan.mesh.c_str(),
+                                  plan.program.c_str()};
   char problem[4096] = "";
-  if (int status = shardrt_save_begin(checkpoints, &info, values.data(), values.size(),
-                                      &saved, problem, sizeof(problem)))
+  if (int status =
+          shardrt_save_begin(checkpoints, &info, values.data(), values.size(),
+                             &saved, problem, sizeof(problem)))
     return toolError(static_cast<ExitCode>(status), problem);
   Error error = together(&Runner::save);
   shardrt_save_end(saved);
@@ -553,8 +598,8 @@ int Runner::reshard(shardrt_context *ctx, int64_t rank) {
     const Box &wanted = in.box(carry->input, rank);
     char *target = in.data(carry->input, rank);
     auto take = [&](int64_t source, const void *data) {
-      copyCommon(out.box(carry->output, source), static_cast<const char *>(data),
-                 wanted, target, width);
+      copyCommon(out.box(carry->output, source),
+                 static_cast<const char *>(data), wanted, target, width);
     };
     if (is_contained(sources, rank)) {
       take(rank, out.data(carry->output, rank));
@@ -597,7 +642,9 @@ Error Runner::carry() {
 void Runner::give(int64_t step) {
   for (const StepPlan::Batches &batches : plan.batches) {
     const HostArray &all = batches.all;
-    HostArray one{all.type, std::vector<int64_t>(all.shape.begin() + 1, all.shape.end()), {}};
+    HostArray one{all.type,
+                  std::vector<int64_t>(all.shape.begin() + 1, all.shape.end()),
+                  {}};
     int64_t bytes = one.numElements() * elementBytes(one.type);
     const char *from = all.bytes() + step % all.shape[0] * bytes;
     if (all.file) {
@@ -623,8 +670,8 @@ Error Runner::log(int64_t step) const {
   stream << "step " << step << ":";
   for (size_t output : plan.logged) {
     const std::string &name = program.results[output].name;
-    stream << ' ' << (name.empty() ? "output " + std::to_string(output) : name) << " = "
-           << printElement(out.type(output), out.data(output, 0));
+    stream << ' ' << (name.empty() ? "output " + std::to_string(output) : name)
+           << " = " << printElement(out.type(output), out.data(output, 0));
   }
   stream << "\n";
   stream.flush();
@@ -652,10 +699,12 @@ Error Runner::run(std::vector<double> &milliseconds) {
   for (int64_t step = begins; step < plan.steps; ++step) {
     give(step);
     auto began = std::chrono::steady_clock::now();
-    if (Error error = check(shardrt_world_run(world, in.addresses(), out.addresses())))
+    if (Error error =
+            check(shardrt_world_run(world, in.addresses(), out.addresses())))
       return error;
     milliseconds.push_back(std::chrono::duration<double, std::milli>(
-                               std::chrono::steady_clock::now() - began).count());
+                               std::chrono::steady_clock::now() - began)
+                               .count());
     if (Error error = log(step))
       return error;
     bool isLast = step + 1 == plan.steps;

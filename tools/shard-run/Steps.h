@@ -1,8 +1,9 @@
 //===- Steps.h - Steps that keep state, and survive ------------*- C++ -*-===//
 //
-// A step's results become arguments of the next one, in the memory of the ranks;
-// batches come from files; every so many steps the state is saved (Checkpoint.h
-// of the runtime), and a later run, on any mesh, goes on from there.
+// A step's results become arguments of the next one, in the memory of the
+// ranks; batches come from files; every so many steps the state is saved
+// (Checkpoint.h of the runtime), and a later run, on any mesh, goes on from
+// there.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TOOLS_SHARD_RUN_STEPS_H
@@ -46,13 +47,13 @@ struct StepPlan {
   bool gives(size_t input) const;
 };
 
-/// What `options` ask for, in terms of `program`'s arguments and results. Nothing
-/// where they say no --steps.
+/// What `options` ask for, in terms of `program`'s arguments and results.
+/// Nothing where they say no --steps.
 llvm::Expected<std::optional<StepPlan>>
 makeStepPlan(const ProgramMetadata &program, const RunOptions &options);
 
-/// Runs the steps of `plan` that are left. `me`: the rank of this process in its
-/// job; -1: it has all. Appends the time of each step to `milliseconds`.
+/// Runs the steps of `plan` that are left. `me`: the rank of this process in
+/// its job; -1: it has all. Appends the time of each step to `milliseconds`.
 llvm::Error runSteps(shardrt_world *world, const ProgramMetadata &program,
                      const StepPlan &plan, ShardBuffers &in, ShardBuffers &out,
                      int64_t me, std::vector<double> &milliseconds);

@@ -1,4 +1,5 @@
-/*===- Checkpoint.h - Values that outlive a job --------------------*- C -*-===*\
+/*===- Checkpoint.h - Values that outlive a job --------------------*- C
+-*-===*\
 |*
 |* A directory of checkpoints holds one folder a step:
 |*
@@ -7,11 +8,13 @@
 |*     step-00000120/index.sha256        of index.json, as sha256sum writes it
 |*
 |* Every rank writes its boxes of the values to their places in the one file, at
-|* the same time as the others. The folder gets its name when all of it is on the
+|* the same time as the others. The folder gets its name when all of it is on
+the
 |* disk: whoever looks finds a checkpoint whole, or the one before. Since values
 |* lie there whole, ranks of any other mesh read the boxes that they need.
 |*
-|* What is read is not trusted. docs/Concepts/Checkpoints.md describes the format.
+|* What is read is not trusted. docs/Concepts/Checkpoints.md describes the
+format.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef SHARDRT_CHECKPOINT_H
@@ -34,12 +37,12 @@ SHARDRT_EXPORT int shardrt_checkpoints_open(const char *path, int writes,
                                             shardrt_checkpoints **checkpoints,
                                             char *error, size_t error_size);
 SHARDRT_EXPORT void shardrt_checkpoints_close(shardrt_checkpoints *checkpoints);
-/** Writes the steps of which there is a checkpoint, ascending, `capacity` of them
- * at most. Returns how many there are; -1 with `error` where the directory cannot
- * be read. */
-SHARDRT_EXPORT int64_t
-shardrt_checkpoints_steps(const shardrt_checkpoints *checkpoints, int64_t *steps,
-                          int64_t capacity, char *error, size_t error_size);
+/** Writes the steps of which there is a checkpoint, ascending, `capacity` of
+ * them at most. Returns how many there are; -1 with `error` where the directory
+ * cannot be read. */
+SHARDRT_EXPORT int64_t shardrt_checkpoints_steps(
+    const shardrt_checkpoints *checkpoints, int64_t *steps, int64_t capacity,
+    char *error, size_t error_size);
 
 /** A value to be saved. */
 typedef struct shardrt_checkpoint_value {
@@ -62,8 +65,8 @@ typedef struct shardrt_checkpoint_info {
 } shardrt_checkpoint_info;
 
 /** One checkpoint that is being saved. Each process of a job makes one of the
- * same values; then, each time after all have done what stands before: the one of
- * rank 0 creates, each writes for its ranks, the one of rank 0 is given the
+ * same values; then, each time after all have done what stands before: the one
+ * of rank 0 creates, each writes for its ranks, the one of rank 0 is given the
  * digests of all ranks and commits. */
 typedef struct shardrt_save shardrt_save;
 
@@ -78,7 +81,8 @@ SHARDRT_EXPORT int shardrt_save_create(shardrt_save *save, char *error,
                                        size_t error_size);
 /** Writes the part of `rank`: `data[i]` is its box of value i, dense and
  * row-major. Where several ranks hold the same box each writes a share of it.
- * Returns when the disk has it. Ranks of one process may do so at the same time. */
+ * Returns when the disk has it. Ranks of one process may do so at the same
+ * time. */
 SHARDRT_EXPORT int shardrt_save_write(shardrt_save *save, int64_t rank,
                                       const void *const *data, char *error,
                                       size_t error_size);
@@ -97,10 +101,10 @@ SHARDRT_EXPORT void shardrt_save_end(shardrt_save *save);
 typedef struct shardrt_restore shardrt_restore;
 
 /** Opens the checkpoint of `step`; reads and checks its index. */
-SHARDRT_EXPORT int
-shardrt_restore_begin(const shardrt_checkpoints *checkpoints, int64_t step,
-                      shardrt_restore **restore, char *error,
-                      size_t error_size);
+SHARDRT_EXPORT int shardrt_restore_begin(const shardrt_checkpoints *checkpoints,
+                                         int64_t step,
+                                         shardrt_restore **restore, char *error,
+                                         size_t error_size);
 SHARDRT_EXPORT void shardrt_restore_end(shardrt_restore *restore);
 /** Strings are valid as long as `restore`. */
 SHARDRT_EXPORT void shardrt_restore_info(const shardrt_restore *restore,

@@ -176,7 +176,8 @@ int shardrt_restore_box(const shardrt_restore *restore, int64_t value,
     for (size_t d = 0; d < from.shape.size(); ++d) {
       if (box[2 * d] < 0 || box[2 * d] > box[2 * d + 1] ||
           box[2 * d + 1] > from.shape[d])
-        return {SHARDRT_USAGE, "a box that lies outside of '" + from.name + "'"};
+        return {SHARDRT_USAGE,
+                "a box that lies outside of '" + from.name + "'"};
       asked.push_back({box[2 * d], box[2 * d + 1]});
     }
     return restore->restore.read(from, asked, 0,

@@ -33,9 +33,11 @@ Status checkpoint::systemError(const std::string &file, const char *doing) {
 Status checkpoint::openFile(int at, const char *name, const std::string &path,
                             int flags, File &file) {
   // A pipe that nobody writes to is not waited for.
-  file = File(openat(at, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+  file =
+      File(openat(at, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!file)
-    return systemError(path, flags & O_CREAT ? "cannot be made" : "cannot be opened");
+    return systemError(path,
+                       flags & O_CREAT ? "cannot be made" : "cannot be opened");
   struct stat about;
   if (fstat(file.get(), &about) != 0)
     return systemError(path, "cannot be opened");
@@ -54,8 +56,9 @@ Status checkpoint::writeAt(int file, const std::string &path, const void *data,
     if (done <= 0) {
       if (done == 0)
         errno = ENOSPC;
-      return systemError(path, ("byte " + std::to_string(offset) +
-                                " cannot be written").c_str());
+      return systemError(
+          path,
+          ("byte " + std::to_string(offset) + " cannot be written").c_str());
     }
     from += done;
     offset += done;
@@ -74,8 +77,8 @@ Status checkpoint::readAt(int file, const std::string &path, void *data,
     if (done == 0)
       return {SHARDRT_IO, path + ": ends at byte " + std::to_string(offset)};
     if (done < 0)
-      return systemError(path, ("byte " + std::to_string(offset) +
-                                " cannot be read").c_str());
+      return systemError(
+          path, ("byte " + std::to_string(offset) + " cannot be read").c_str());
     to += done;
     offset += done;
     bytes -= done;
@@ -109,7 +112,8 @@ Status checkpoint::listNames(int at, const std::string &path,
 
 Status checkpoint::removeFolder(int at, const char *name,
                                 const std::string &path) {
-  File folder(openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  File folder(
+      openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder)
     return systemError(path, "cannot be removed");
   std::vector<std::string> names;
@@ -125,7 +129,8 @@ Status checkpoint::removeFolder(int at, const char *name,
 
 std::string Directory::nameOf(int64_t step) {
   std::string number = std::to_string(step);
-  return "step-" + std::string(8 - std::min<size_t>(number.size(), 8), '0') + number;
+  return "step-" + std::string(8 - std::min<size_t>(number.size(), 8), '0') +
+         number;
 }
 
 Status Directory::open(const std::string &where, bool writes) {
@@ -134,11 +139,13 @@ Status Directory::open(const std::string &where, bool writes) {
     path.pop_back();
   if (writes && mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
     return systemError(path, "cannot be made");
-  directory = File(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  directory = File(
+      ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory) {
     // Linux says so of a link that is no directory itself.
     struct stat about;
-    if (errno == ENOTDIR && lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode))
+    if (errno == ENOTDIR && lstat(path.c_str(), &about) == 0 &&
+        S_ISLNK(about.st_mode))
       errno = ELOOP;
     return systemError(path, "cannot be opened as a directory of checkpoints");
   }
@@ -147,7 +154,8 @@ Status Directory::open(const std::string &where, bool writes) {
 
 Status Directory::takeLock() {
   std::string name = path + "/lock";
-  if (Status status = openFile(directory.get(), "lock", name, O_RDWR | O_CREAT, lock);
+  if (Status status =
+          openFile(directory.get(), "lock", name, O_RDWR | O_CREAT, lock);
       status.failed())
     return status;
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -175,7 +183,8 @@ Status Directory::takeLock() {
     return status;
   for (const std::string &entry : names)
     if (entry.starts_with(kUnfinished))
-      if (Status status = removeFolder(directory.get(), entry.c_str(), path + "/" + entry);
+      if (Status status =
+              removeFolder(directory.get(), entry.c_str(), path + "/" + entry);
           status.failed())
         return status;
   return {};
@@ -198,11 +207,13 @@ Status Directory::steps(std::vector<int64_t> &found) const {
     if (step < 0 || nameOf(step) != name)
       continue;
     struct stat about;
-    if (fstatat(directory.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(directory.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) !=
+        0)
       return systemError(path + "/" + name, "cannot be looked at");
     if (!S_ISDIR(about.st_mode))
-      return {SHARDRT_IO, path + "/" + name +
-                              ": is no directory, as that of a checkpoint must be"};
+      return {SHARDRT_IO,
+              path + "/" + name +
+                  ": is no directory, as that of a checkpoint must be"};
     found.push_back(step);
   }
   std::sort(found.begin(), found.end());

@@ -35,7 +35,8 @@ private:
 /// What errno says, about `file`.
 Status systemError(const std::string &file, const char *doing);
 
-/// Opens the regular file `name` of the directory `at`, which errors call `path`.
+/// Opens the regular file `name` of the directory `at`, which errors call
+/// `path`.
 Status openFile(int at, const char *name, const std::string &path, int flags,
                 File &file);
 

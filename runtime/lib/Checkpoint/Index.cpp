@@ -27,7 +27,8 @@ bool checkpoint::isCountable(const std::vector<int64_t> &shape,
   // As if empty dims were not: products of some of the dims are counted too.
   int64_t bytes = elementBytes(type);
   for (int64_t size : shape)
-    if (size < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
+    if (size < 0 ||
+        __builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
       return false;
   return bytes <= int64_t(1) << 52;
 }
@@ -66,7 +67,8 @@ void Value::layBlocks(int64_t blockBytes) {
   firstBlock.assign(1, 0);
   for (int64_t i = 0, cells = numCells(); i < cells; ++i) {
     int64_t bytes = bytesOf(cell(i), elementBytes(type));
-    firstBlock.push_back(firstBlock.back() + (bytes + blockBytes - 1) / blockBytes);
+    firstBlock.push_back(firstBlock.back() +
+                         (bytes + blockBytes - 1) / blockBytes);
   }
   blocks.assign(firstBlock.back(), Digest());
 }
@@ -75,7 +77,8 @@ void Index::layOut() {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    int64_t wide = elementBytes(values[a].type), narrow = elementBytes(values[b].type);
+    int64_t wide = elementBytes(values[a].type),
+            narrow = elementBytes(values[b].type);
     return wide != narrow ? wide > narrow : a < b;
   });
   int64_t offset = 0;
@@ -155,7 +158,8 @@ static std::string list(const std::vector<int64_t> &numbers) {
 }
 
 std::string Index::header() const {
-  std::string text = "{\"__metadata__\":{\"step\":" + quote(std::to_string(step)) + "}";
+  std::string text =
+      "{\"__metadata__\":{\"step\":" + quote(std::to_string(step)) + "}";
   for (const Value &value : values) {
     std::vector<int64_t> shape = value.shape;
     if (isComplex(value.type))
@@ -241,7 +245,8 @@ public:
     std::string value;
     expect("\"");
     while (!failed && !takes("\"")) {
-      if (takes("\\") && at < text.size() && text[at] != '"' && text[at] != '\\')
+      if (takes("\\") && at < text.size() && text[at] != '"' &&
+          text[at] != '\\')
         failed = true;
       failed |= at >= text.size() || text[at] < ' ' || text[at] > '~' ||
                 value.size() >= 4096;
@@ -267,10 +272,9 @@ public:
     for (uint8_t &byte : digest)
       for (int shift : {4, 0}) {
         const char *digits = "0123456789abcdef";
-        const char *found =
-            failed || at >= text.size() || text[at] == 0
-                ? nullptr
-                : std::strchr(digits, text[at]);
+        const char *found = failed || at >= text.size() || text[at] == 0
+                                ? nullptr
+                                : std::strchr(digits, text[at]);
         failed |= !found;
         if (found)
           byte |= (found - digits) << shift;
@@ -365,7 +369,8 @@ Status Index::parse(std::string_view text, const std::string &name,
     value.type = *known;
     if (!isCountable(value.shape, value.type) ||
         __builtin_add_overflow(total, value.bytes(), &total))
-      return refuse(called + ": a shape that is too large, or has more than 16 dims");
+      return refuse(called +
+                    ": a shape that is too large, or has more than 16 dims");
     if (!areCuts(value.cuts, value.shape))
       return refuse(called + ": its cuts do not cut its shape");
     // Every block is told of in what is left of the text.

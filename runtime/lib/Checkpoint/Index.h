@@ -35,8 +35,8 @@ struct Value {
   std::vector<int64_t> shape;
   /// By dim, strictly ascending, from 0 to its size; {0} where that is 0.
   std::vector<std::vector<int64_t>> cuts;
-  int64_t offset = 0;          ///< of its first byte, behind the header
-  std::vector<Digest> blocks;  ///< cell by cell, row-major
+  int64_t offset = 0;              ///< of its first byte, behind the header
+  std::vector<Digest> blocks;      ///< cell by cell, row-major
   std::vector<int64_t> firstBlock; ///< by cell, and the end
 
   int64_t bytes() const;
@@ -78,9 +78,9 @@ bool isCountable(const std::vector<int64_t> &shape, ElementType type);
 /// Whether a name can stand in an index.
 bool isName(std::string_view name);
 
-/// Calls `visit(global, local, bytes)`, until it returns false, for every run of
-/// `box` in a row-major array of `shape` that meets bytes [from, to) of the box:
-/// byte offsets in the array and in the box.
+/// Calls `visit(global, local, bytes)`, until it returns false, for every run
+/// of `box` in a row-major array of `shape` that meets bytes [from, to) of the
+/// box: byte offsets in the array and in the box.
 template <typename Visit>
 bool forEachRun(const std::vector<int64_t> &shape, const Box &box,
                 int64_t elementBytes, int64_t from, int64_t to, Visit visit) {

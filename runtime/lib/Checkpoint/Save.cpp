@@ -40,7 +40,8 @@ Status Save::addValue(const shardrt_checkpoint_value &given) {
   value.type = *type;
   value.shape.assign(given.shape, given.shape + given.num_dims);
   if (!isCountable(value.shape, value.type))
-    return usage("value '" + value.name + "': its shape is too large, or has more than 16 dims");
+    return usage("value '" + value.name +
+                 "': its shape is too large, or has more than 16 dims");
   size_t dims = value.shape.size();
   std::vector<Box> boxes;
   std::vector<std::set<int64_t>> cuts(dims);
@@ -64,8 +65,10 @@ Status Save::addValue(const shardrt_checkpoint_value &given) {
     value.cuts.emplace_back(cut.begin(), cut.end());
   int64_t cells = 1;
   for (const auto &cut : value.cuts)
-    if (__builtin_mul_overflow(cells, int64_t(cut.size()) - 1, &cells) || cells > index.ranks)
-      return usage("value '" + value.name + "': boxes of ranks are not cut dim by dim");
+    if (__builtin_mul_overflow(cells, int64_t(cut.size()) - 1, &cells) ||
+        cells > index.ranks)
+      return usage("value '" + value.name +
+                   "': boxes of ranks are not cut dim by dim");
   value.layBlocks(index.blockBytes);
   // Each cell is a rank's, and each rank's box a cell.
   std::vector<int64_t> &mine = cellOf.emplace_back(index.ranks, -1);
@@ -91,9 +94,11 @@ Status Save::addValue(const shardrt_checkpoint_value &given) {
     if (who.empty())
       return usage("value '" + value.name + "': no rank holds all of it");
     // Ranks that hold the same take turns.
-    for (int64_t b = value.firstBlock[cell]; b < value.firstBlock[cell + 1]; ++b) {
+    for (int64_t b = value.firstBlock[cell]; b < value.firstBlock[cell + 1];
+         ++b) {
       int64_t block = b - value.firstBlock[cell];
-      parts[who[(block + cell + number) % who.size()]].push_back({size_t(number), cell, block});
+      parts[who[(block + cell + number) % who.size()]].push_back(
+          {size_t(number), cell, block});
     }
   }
   index.values.push_back(std::move(value));
@@ -108,7 +113,8 @@ Status Save::begin(const shardrt_checkpoint_info &info,
   index.mesh = info.mesh ? info.mesh : "";
   index.program = info.program ? info.program : "";
   if (index.step < 0 || index.seed < 0 || index.ranks < 1)
-    return usage("a checkpoint has a step and a seed of at least 0, and a rank");
+    return usage(
+        "a checkpoint has a step and a seed of at least 0, and a rank");
   if ((!index.mesh.empty() && !isName(index.mesh)) ||
       (!index.program.empty() && !isName(index.program)))
     return usage("mesh and program of a checkpoint are printable ASCII");
@@ -124,7 +130,8 @@ Status Save::begin(const shardrt_checkpoint_info &info,
     if (__builtin_add_overflow(total, bytes, &total))
       return usage("values of a checkpoint are too large to count");
   }
-  while (total / index.blockBytes > 100'000 && index.blockBytes < int64_t(1) << 30)
+  while (total / index.blockBytes > 100'000 && index.blockBytes < int64_t(1)
+                                                                      << 30)
     index.blockBytes *= 2;
   parts.resize(index.ranks);
   std::set<std::string> names;
@@ -138,8 +145,8 @@ Status Save::begin(const shardrt_checkpoint_info &info,
   index.layOut();
   for (const std::vector<Part> &mine : parts)
     digests.emplace_back(mine.size());
-  if (static_cast<int64_t>(std::max(index.header().size(), index.text().size())) >
-      Index::mostText)
+  if (static_cast<int64_t>(std::max(index.header().size(),
+                                    index.text().size())) > Index::mostText)
     return usage("the index of a checkpoint would have more than 100 MB");
   name = kUnfinished + Directory::nameOf(index.step);
   path = directory->path + "/" + name;
@@ -149,16 +156,19 @@ Status Save::begin(const shardrt_checkpoint_info &info,
 Status Save::create() {
   std::string final = Directory::nameOf(index.step);
   struct stat about;
-  if (fstatat(directory->get(), final.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0)
+  if (fstatat(directory->get(), final.c_str(), &about, AT_SYMLINK_NOFOLLOW) ==
+      0)
     return {SHARDRT_IO, directory->path + "/" + final + ": is there already"};
   if (mkdirat(directory->get(), name.c_str(), 0777) != 0)
     return systemError(path, "cannot be made");
-  folder = File(openat(directory->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  folder = File(openat(directory->get(), name.c_str(),
+                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder)
     return systemError(path, "cannot be opened");
   std::string state = path + "/" + kState, header = index.header();
   File file;
-  if (Status status = openFile(folder.get(), kState, state, O_WRONLY | O_CREAT | O_EXCL, file);
+  if (Status status = openFile(folder.get(), kState, state,
+                               O_WRONLY | O_CREAT | O_EXCL, file);
       status.failed())
     return status;
   // A full disk is noticed now, where the file system can say so.
@@ -166,11 +176,14 @@ Status Save::create() {
   int full = posix_fallocate(file.get(), 0, std::max<int64_t>(bytes, 1));
   if (full != 0 && full != EOPNOTSUPP && full != EINVAL) {
     errno = full;
-    return systemError(state, ("no room for " + std::to_string(bytes) + " bytes").c_str());
+    return systemError(
+        state, ("no room for " + std::to_string(bytes) + " bytes").c_str());
   }
   if (ftruncate(file.get(), bytes) != 0)
-    return systemError(state, ("no room for " + std::to_string(bytes) + " bytes").c_str());
-  if (Status status = writeAt(file.get(), state, header.data(), header.size(), 0);
+    return systemError(
+        state, ("no room for " + std::to_string(bytes) + " bytes").c_str());
+  if (Status status =
+          writeAt(file.get(), state, header.data(), header.size(), 0);
       status.failed())
     return status;
   if (fsync(file.get()) != 0 || !file.close())
@@ -182,10 +195,14 @@ Status Save::write(int64_t rank, const void *const *data) {
   if (parts[rank].empty())
     return {};
   std::string state = path + "/" + kState;
-  File mine(openat(directory->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)), file;
+  File mine(openat(directory->get(), name.c_str(),
+                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
+      file;
   if (!mine)
-    return systemError(path, "cannot be opened; do all ranks see the directory?");
-  if (Status status = openFile(mine.get(), kState, state, O_WRONLY, file); status.failed())
+    return systemError(path,
+                       "cannot be opened; do all ranks see the directory?");
+  if (Status status = openFile(mine.get(), kState, state, O_WRONLY, file);
+      status.failed())
     return status;
   auto begin = static_cast<int64_t>(index.header().size());
   for (size_t i = 0; i < parts[rank].size(); ++i) {
@@ -196,7 +213,8 @@ Status Save::write(int64_t rank, const void *const *data) {
     int64_t from = part.block * index.blockBytes;
     int64_t to = std::min(from + index.blockBytes, bytesOf(box, width));
     auto *bytes = static_cast<const uint8_t *>(data[part.value]);
-    digests[rank][i] = shardc::crypto::sha256({bytes + from, size_t(to - from)});
+    digests[rank][i] =
+        shardc::crypto::sha256({bytes + from, size_t(to - from)});
     Status status;
     forEachRun(value.shape, box, width, from, to,
                [&](int64_t global, int64_t local, int64_t count) {
@@ -215,7 +233,8 @@ Status Save::write(int64_t rank, const void *const *data) {
 Status Save::writeText(const char *file, const std::string &text) {
   std::string called = path + "/" + file;
   File out;
-  Status status = openFile(folder.get(), file, called, O_WRONLY | O_CREAT | O_EXCL, out);
+  Status status =
+      openFile(folder.get(), file, called, O_WRONLY | O_CREAT | O_EXCL, out);
   if (!status.failed())
     status = writeAt(out.get(), called, text.data(), text.size(), 0);
   if (!status.failed() && (fsync(out.get()) != 0 || !out.close()))
@@ -231,16 +250,19 @@ Status Save::commit(int64_t keep) {
       value.blocks[value.firstBlock[part.cell] + part.block] = digests[rank][i];
     }
   std::string text = index.text();
-  Digest digest = shardc::crypto::sha256({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  Digest digest = shardc::crypto::sha256(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
   if (Status status = writeText(kIndex, text); status.failed())
     return status;
-  if (Status status = writeText(kDigest, shardc::crypto::toHex(digest) + "  " + kIndex + "\n");
+  if (Status status = writeText(kDigest, shardc::crypto::toHex(digest) + "  " +
+                                             kIndex + "\n");
       status.failed())
     return status;
   if (fsync(folder.get()) != 0)
     return systemError(path, "does not reach the disk");
   std::string final = Directory::nameOf(index.step);
-  if (renameat(directory->get(), name.c_str(), directory->get(), final.c_str()) != 0)
+  if (renameat(directory->get(), name.c_str(), directory->get(),
+               final.c_str()) != 0)
     return systemError(path, ("cannot be renamed to " + final).c_str());
   folder = File();
   if (fsync(directory->get()) != 0)
@@ -257,9 +279,11 @@ Status Save::prune(int64_t keep) {
   // One that is being removed is no checkpoint any more.
   for (size_t i = 0; i + keep < steps.size(); ++i) {
     std::string old = Directory::nameOf(steps[i]), gone = kUnfinished + old;
-    if (renameat(directory->get(), old.c_str(), directory->get(), gone.c_str()) != 0)
+    if (renameat(directory->get(), old.c_str(), directory->get(),
+                 gone.c_str()) != 0)
       return systemError(directory->path + "/" + old, "cannot be removed");
-    if (Status status = removeFolder(directory->get(), gone.c_str(), directory->path + "/" + gone);
+    if (Status status = removeFolder(directory->get(), gone.c_str(),
+                                     directory->path + "/" + gone);
         status.failed())
       return status;
   }

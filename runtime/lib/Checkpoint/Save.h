@@ -39,8 +39,8 @@ private:
   std::vector<std::vector<int64_t>> cellOf; ///< [value][rank]; -1: nothing
   std::vector<std::vector<Part>> parts;     ///< by rank
   std::vector<std::vector<Digest>> digests; ///< by rank, as its parts
-  std::string name, path; ///< of the unfinished folder
-  File folder;            ///< it, in the process that made it
+  std::string name, path;                   ///< of the unfinished folder
+  File folder;                              ///< it, in the process that made it
 };
 
 } // namespace shardrt::checkpoint
