@@ -93,7 +93,20 @@ static bool isWhole(StringRef bytes) {
              bytes.size() - header.e_shoff;
 }
 
+static std::function<Expected<std::string>(StringRef)> otherLinker;
+
+void shardc::setLinker(
+    std::function<Expected<std::string>(StringRef)> link) {
+  otherLinker = std::move(link);
+}
+
 Expected<std::string> shardc::linkSharedObject(StringRef object) {
+  if (otherLinker) {
+    Expected<std::string> linked = otherLinker(object);
+    if (linked && !isWhole(*linked))
+      return createStringError("linking failed: what was linked is cut short");
+    return linked;
+  }
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
@@ -111,19 +124,9 @@ Expected<std::string> shardc::linkSharedObject(StringRef object) {
       return createStringError("no memory to link in: " + why);
     }
   }
-  StringRef arguments[] = {*linker,
-                           "-shared",
-                           "--hash-style=gnu",
-                           "--build-id=none",
-                           "-z",
-                           "relro",
-                           "-z",
-                           "now",
-                           "-z",
-                           "noexecstack",
-                           "-o",
-                           "-",
-                           input.path};
+  SmallVector<StringRef> arguments = {*linker};
+  append_range(arguments, kLinkerOptions);
+  arguments.push_back(input.path);
   std::string problem;
   int status = sys::ExecuteAndWait(
       *linker, arguments, std::nullopt,

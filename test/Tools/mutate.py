@@ -1,6 +1,7 @@
 """Feed damaged programs and arrays to the tools: they must refuse them, never crash or hang.
 
     mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N] [--results FILE [--again]]
+              [--sandbox]
 
 A quarter of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
 or taken from another, endless when written out), a quarter bytecode (bytes, lengths and whole pieces changed, cut off or
@@ -10,7 +11,8 @@ digest that holds). Most go to shard-run, some to the shard-opt and
 shard-translate beside it; artifacts with and without --trust. With --results each is a line of FILE when it is over, and one
 that was stopped goes on where it was. Each runs under limits of 20 s and 3 GiB of
 address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no
-signal. A mutant that breaks this is kept in --save. Ends with how many of each were taken and 'N passed, N failed'.
+signal. With --sandbox the tools run confined, and none may try what is forbidden. A mutant that breaks this is kept in --save.
+Ends with how many of each were taken and 'N passed, N failed'.
 """
 
 import argparse
@@ -256,6 +258,8 @@ def run(command: list[str]) -> tuple[int | None, str]:
     except subprocess.TimeoutExpired:
         return None, f"no end within {SECONDS} s"
     said = done.stderr.decode(errors="replace").strip()
+    if "sandbox:" in said:
+        return done.returncode, f"a forbidden call: {said[-600:]}"
     if done.returncode not in DOCUMENTED:
         return done.returncode, f"exit code {done.returncode}: {said[-600:]}"
     if done.returncode != 0 and "error" not in said:
@@ -274,6 +278,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results", type=Path)
     parser.add_argument("--again", action="store_true", help="forget what was run before")
+    parser.add_argument("--sandbox", action="store_true", help="confine the tools; a forbidden call is a failure")
     options = parser.parse_args()
     programs = [path for path in sorted(options.corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
     archives = [path for path in programs if path.with_suffix(".npz").exists()]
@@ -339,7 +344,7 @@ def main() -> int:
                     + [[str(tools / "shard-opt"), str(mutant), "-o", "/dev/null"]]
                     + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
                 )
-            code, problem = run(command)
+            code, problem = run([*command, "--sandbox"] if options.sandbox else command)
             if problem:
                 options.save.mkdir(parents=True, exist_ok=True)
                 kept = options.save / f"{path.stem}-{options.seed}-{number}{mutant.suffix}"
@@ -359,6 +364,8 @@ def main() -> int:
         counts = collections.Counter(str(entry["code"]) for entry in entries if entry["kind"] == kind)
         print(f"{counts.total()} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
     problems = [entry for entry in entries if entry["problem"]]
+    if options.sandbox:
+        print(f"{sum('a forbidden call' in entry['problem'] for entry in problems)} forbidden calls in {options.count} runs")
     print(f"{options.count - len(problems)} passed, {len(problems)} failed")
     return int(bool(problems))
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Artifacts.h"
+#include "Sandbox.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
@@ -182,6 +183,7 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
   if (!fields.problem.empty())
     return refuse(fields.problem);
   carried.options.text = text.str();
+  carried.options.isForeign = true;
   return carried;
 }
 
@@ -191,6 +193,13 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
 
 Expected<std::string> shardc::sealCode(StringRef code, StringRef packed,
                                        const TrustOptions &trust) {
+  // The secret is no business of a sandboxed process.
+  if (isSandboxed()) {
+    Expected<std::string> sealed = sealOutside(code, packed);
+    if (!sealed)
+      return withCode(ExitCode::IO, sealed.takeError());
+    return sealed;
+  }
   UserKey key;
   std::string problem = readUserKey(trust.key, /*make=*/true, key);
   if (problem.empty() && !key.secret)

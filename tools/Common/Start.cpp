@@ -194,7 +194,7 @@ void shardc::forgetStreamErrors() {
   errs().clear_error();
 }
 
-int ToolStart::end(Error error, int code) {
+int shardc::endTool(const char *tool, Error error, int code) {
   if (Error failed = endOutput()) {
     if (error || code != 0)
       consumeError(std::move(failed));
@@ -205,6 +205,10 @@ int ToolStart::end(Error error, int code) {
     code = reportAndGetExitCode(tool, std::move(error));
   forgetStreamErrors();
   return code;
+}
+
+int ToolStart::end(Error error, int code) {
+  return endTool(tool, std::move(error), code);
 }
 
 Activity::Activity(const char *what) : before(activity.exchange(what)) {}

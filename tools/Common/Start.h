@@ -50,6 +50,9 @@ private:
 /// message of LLVM's otherwise.
 void forgetStreamErrors();
 
+/// The same of a process that `tool` has forked: what it ends with.
+int endTool(const char *tool, llvm::Error error, int code = 0);
+
 } // namespace shardc
 
 #endif // SHARDC_TOOLS_COMMON_START_H

@@ -1,6 +1,7 @@
 //===- Tool.cpp - What the command-line tools share -----------------------===//
 
 #include "Tool.h"
+#include "Sandbox.h"
 #include "Start.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -315,6 +317,10 @@ static Error withModel(StringRef path, ModelOptions &options,
   // The source line says enough: users meet few of our ops.
   context->printOpOnDiagnostic(false);
   SourceMgr sources;
+  // A program names the files that its diagnostics show lines of.
+  bool showsFiles = !options.isForeign && !isSandboxed();
+  if (!showsFiles)
+    sources.setVirtualFileSystem(new vfs::InMemoryFileSystem());
   mlir::SourceMgrDiagnosticHandler handler(sources, context.get(), errs());
   ExitCode refused = ExitCode::Refused;
   bool first = true;
@@ -349,6 +355,9 @@ static Error withModel(StringRef path, ModelOptions &options,
             mlir::DiagnosticSeverity::Error);
         return success();
       });
+  if (!showsFiles)
+    sources.AddNewSourceBuffer(
+        MemoryBuffer::getMemBufferCopy(*options.text, path), SMLoc());
   mlir::OwningOpRef<mlir::ModuleOp> module =
       parseModel(*context, MemoryBuffer::getMemBufferCopy(
                                *options.text, path == "-" ? "<stdin>" : path));

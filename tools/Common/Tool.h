@@ -106,6 +106,8 @@ struct ModelOptions {
   std::optional<int64_t> ranks;
   /// The model's text, where it is not all that its file holds.
   std::optional<std::string> text;
+  /// Diagnostics show no lines of files: the text names files of somebody else.
+  bool isForeign = false;
 };
 
 /// Compiles the model at `path`. The compiler's diagnostics go to stderr with

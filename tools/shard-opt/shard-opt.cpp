@@ -4,6 +4,7 @@
 // are read as in every tool: in a child process under limits first.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "../Common/Tool.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -26,6 +27,11 @@
 
 using namespace mlir;
 using namespace shardc;
+
+static llvm::cl::opt<bool>
+    sandbox("sandbox",
+            llvm::cl::desc("Let the program open, write and start nothing but "
+                           "the input and the output"));
 
 static void registerUpstreamDialects(DialectRegistry &registry) {
   registry
@@ -115,5 +121,19 @@ int main(int argc, char **argv) {
   registerUpstreamPasses();
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "shard-opt: the project's passes on IR\n", registry);
-  return start.end(run(inputName, outputName, registry));
+  auto work = [&, inputName = inputName, outputName = outputName] {
+    return run(inputName, outputName, registry);
+  };
+  if (!sandbox)
+    return start.end(work());
+  SandboxRules rules;
+  rules.tool = "shard-opt";
+  rules.readable = {inputName};
+  if (outputName != "-")
+    rules.writable = {outputName};
+  // mlir-opt's main looks for the lines that diagnostics name.
+  rules.hidesFiles = true;
+  int code = 0;
+  llvm::Error error = runSandboxed(rules, work, code);
+  return start.end(std::move(error), code);
 }

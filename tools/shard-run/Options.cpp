@@ -21,6 +21,11 @@ static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
 static CompileOptions compile(category, "device", /*writesKernels=*/false);
 static TrustOptions trust(category);
+static cl::opt<bool>
+    sandbox("sandbox",
+            cl::desc("Let the program open, write and start nothing but the "
+                     "files named here (ranks are threads then)"),
+            cl::cat(category));
 static cl::opt<std::string> transport(
     "transport",
     cl::desc("thread: ranks are threads (default, unless a launcher started "
@@ -235,6 +240,17 @@ static Error checkOptions() {
                  "--processes starts them without it");
   if (Error error = compile.check())
     return error;
+  if (sandbox && (processes.getNumOccurrences() ||
+                  is_contained({"process", "shm", "tcp", "mpi", "nccl"},
+                               transport.getValue())))
+    return usage("--sandbox lets a program reach no other process: its ranks "
+                 "are threads");
+  if (sandbox && checkpoint.getNumOccurrences())
+    return usage("--sandbox lets a program write no directory: --checkpoint "
+                 "does not go with it");
+  if (sandbox && compile.target == "cuda")
+    return usage("--sandbox lets a program reach no device: give "
+                 "--device=cpu or --device=emulated-cuda");
   StringRef order = kernelSchedule;
   uint64_t orderSeed;
   if (order.consume_front("random=")
@@ -388,6 +404,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.model = model;
   options.isArtifact = isArtifact(model);
   options.trust = &trust;
+  options.sandbox = sandbox;
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();

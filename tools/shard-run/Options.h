@@ -27,6 +27,7 @@ struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact
   bool isArtifact = false;
   std::optional<std::string> piped; ///< the model's text, where it is no file
+  bool sandbox = false; ///< read, compile and run it confined
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   ModelOptions compile;
   std::vector<std::string>

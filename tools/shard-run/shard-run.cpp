@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "Checks.h"
 #include "Compare.h"
@@ -148,13 +149,20 @@ static Expected<Session> loadMade(const std::string &path) {
   return Session::loadMade(file, "the launcher's program");
 }
 
+/// The artifact, where it was opened before the sandbox was closed: the user's
+/// key is none of the program's business.
+static std::optional<OpenedArtifact> opened;
+
 /// Loads the artifact, or compiles what it carries.
 static Expected<Session> loadArtifact(const RunOptions &options,
                                       const JobMember &member) {
-  Expected<OpenedArtifact> artifact =
-      openArtifact(options.model, *options.trust);
-  if (!artifact)
-    return artifact.takeError();
+  std::optional<OpenedArtifact> artifact = std::exchange(opened, std::nullopt);
+  if (!artifact) {
+    Expected<OpenedArtifact> read = openArtifact(options.model, *options.trust);
+    if (!read)
+      return read.takeError();
+    artifact = std::move(*read);
+  }
   if (artifact->isTrusted)
     return Session::loadArtifact(*artifact);
   Expected<CompiledProgram> compiled = rebuild(
@@ -491,6 +499,49 @@ static Error runModel(RunOptions &options, const JobMember &member) {
   return runProgram(&options, member);
 }
 
+/// Runs the model in a process that can open what the command line names, and
+/// nothing else.
+static Error runConfined(RunOptions &options, int &code) {
+  int64_t rank = 0, ranks = 1;
+  char launcher[64] = "";
+  shardrt_job_look(&rank, &ranks, launcher, sizeof(launcher));
+  if (ranks > 1)
+    return toolError(ExitCode::Usage,
+                     Twine("--sandbox lets a program reach no other process, "
+                           "but ") +
+                         launcher + " started " + Twine(ranks));
+  if (options.isArtifact) {
+    Expected<OpenedArtifact> read = openArtifact(options.model, *options.trust);
+    if (!read)
+      return read.takeError();
+    opened = std::move(*read);
+  }
+  SandboxRules rules;
+  rules.tool = "shard-run";
+  auto add = [](std::vector<std::string> &files, const std::string &file) {
+    if (!file.empty() && file != "-")
+      files.push_back(file);
+  };
+  if (!options.isArtifact)
+    add(rules.readable, options.model);
+  for (StringRef input : options.inputs)
+    if (input.consume_front("@"))
+      add(rules.readable, input.str());
+  for (StringRef batch : options.steps.batches)
+    add(rules.readable, batch.split('@').second.str());
+  add(rules.readable, options.inputsFile);
+  add(rules.readable, options.expectFile);
+  add(rules.writable, options.outputsFile);
+  add(rules.writable, options.reportFile);
+  add(rules.writable, options.traceFile);
+  auto work = [&] {
+    if (!options.isArtifact && options.compile.stages.shapes.empty())
+      options.compile.stages.shapes = shapesOfInputs(options);
+    return runModel(options, JobMember());
+  };
+  return runSandboxed(rules, work, code);
+}
+
 /// `code`: what the tool ends with where there is no error.
 static Error runTool(int argc, char **argv, int &code) {
   Activity activity("starting");
@@ -498,6 +549,8 @@ static Error runTool(int argc, char **argv, int &code) {
   if (!options)
     return options.takeError();
   limitMemory(*options);
+  if (options->sandbox)
+    return runConfined(*options, code);
   if (!options->isArtifact && options->compile.stages.shapes.empty())
     options->compile.stages.shapes = shapesOfInputs(*options);
   if (options->processes > 0 && artifactOfProcesses().empty() &&

@@ -8,6 +8,7 @@
 
 #include "../Common/Artifacts.h"
 #include "../Common/CompileOptions.h"
+#include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
@@ -32,6 +33,11 @@ static cl::opt<std::string>
          cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
 static CompileOptions compile(category, "target", /*writesKernels=*/true);
 static TrustOptions trust(category);
+static cl::opt<bool>
+    sandbox("sandbox",
+            cl::desc("Let the program open, write and start nothing but IN and "
+                     "OUT while it is compiled"),
+            cl::cat(category));
 static cl::opt<bool>
     trace("trace",
           cl::desc("Let kernels say when they begin and end, so that "
@@ -63,6 +69,9 @@ static Error checkOptions() {
         "no file to write given: -o OUT ('-' is stdout for llvmir and header)");
   if (Error error = compile.check())
     return error;
+  if (sandbox && compile.target == "cuda")
+    return usage("--sandbox starts no ptxas and reads no libdevice: give "
+                 "--target=cpu or --target=emulated-cuda");
   bool forDevice = is_contained({"ptx", "cubin", "fatbin"}, emit.getValue());
   if (!forDevice &&
       !is_contained({"artifact", "obj", "llvmir", "header"}, emit.getValue()))
@@ -96,10 +105,7 @@ static Error writeArtifact(Expected<std::string> artifact) {
 
 /// Takes over an artifact: as it is if the user's key signed it, with the
 /// user's signature if it is trusted, and else compiled from what it carries.
-static Error takeOver() {
-  Expected<OpenedArtifact> artifact = openArtifact(input, trust);
-  if (!artifact)
-    return artifact.takeError();
+static Error takeOver(const std::optional<OpenedArtifact> &artifact) {
   if (emit == "header") {
     Expected<ProgramMetadata> metadata = readArtifactMetadata(artifact->code());
     if (!metadata)
@@ -123,13 +129,12 @@ static Error takeOver() {
   return writeArtifact(sealCode(*code, artifact->program(), trust));
 }
 
-static Error runTool() {
-  if (Error error = checkOptions())
-    return error;
+/// `artifact`: IN, where it is one.
+static Error translate(const std::optional<OpenedArtifact> &artifact) {
   if (Error error = checkOutput(output))
     return error;
-  if (isArtifact(input))
-    return takeOver();
+  if (artifact)
+    return takeOver(artifact);
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();
@@ -172,11 +177,38 @@ static Error runTool() {
   return writeArtifact(makeArtifact(*program, input, options, trust));
 }
 
+/// `code`: what the tool ends with where there is no error.
+static Error runTool(int &code) {
+  if (Error error = checkOptions())
+    return error;
+  // Before a sandbox is closed: keys are none of the program's business.
+  std::optional<OpenedArtifact> artifact;
+  if (isArtifact(input)) {
+    Expected<OpenedArtifact> opened = openArtifact(input, trust);
+    if (!opened)
+      return opened.takeError();
+    artifact = std::move(*opened);
+  }
+  if (!sandbox)
+    return translate(artifact);
+  SandboxRules rules;
+  rules.tool = "shard-translate";
+  rules.readable = {input};
+  if (output != "-")
+    rules.writable = {output};
+  rules.seal = [](StringRef code, StringRef program) {
+    return sealCode(code, program, trust);
+  };
+  return runSandboxed(rules, [&] { return translate(artifact); }, code);
+}
+
 int main(int argc, char **argv) {
   ToolStart start("shard-translate", argc, argv);
   parseCommandLine(argc, argv, category,
                    "Compiles a model (StableHLO text, MLIR bytecode) for a "
                    "mesh, and writes what "
                    "was made of it.\n");
-  return start.end(runTool());
+  int code = 0;
+  Error error = runTool(code);
+  return start.end(std::move(error), code);
 }

@@ -14,6 +14,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <string>
 
 namespace llvm {
@@ -30,10 +31,20 @@ void embedMetadata(mlir::ModuleOp module, const ProgramMetadata &metadata);
 /// says where it was looked for.
 llvm::Expected<std::string> findLinker();
 
+/// What the linker is told besides the file to link; it writes to stdout.
+inline constexpr const char *kLinkerOptions[] = {
+    "-shared", "--hash-style=gnu", "--build-id=none", "-z", "relro", "-z",
+    "now",     "-z",               "noexecstack",     "-o", "-"};
+
 /// Links `object`, position-independent code, to the bytes of a shared object.
 /// Calls of the runtime stay open: they are bound when it is loaded. Nothing
 /// is written to a disk. An error holds what the linker printed.
 llvm::Expected<std::string> linkSharedObject(llvm::StringRef object);
+
+/// Lets `link` do what linkSharedObject does: for a process that must not start
+/// another one.
+void setLinker(
+    std::function<llvm::Expected<std::string>(llvm::StringRef)> link);
 
 /// True if the file at `path` starts as an ELF file does or ends in the seal of
 /// an artifact: so one whose first bytes are damaged is taken for no model.
