@@ -9,6 +9,7 @@
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -53,7 +54,51 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
   return pm.run(module);
 }
 
+//===----------------------------------------------------------------------===//
+// Attributes that mean something to later stages
+//===----------------------------------------------------------------------===//
+
+/// Whether a model may say `name`. Attributes of the dialects that it is lowered to are instructions to LLVM
+/// (`llvm.module_asm` is machine code); most of spmd's are one stage's word to the next.
+static bool isOfModels(StringRef name) {
+  auto [dialect, rest] = name.split('.');
+  if (dialect == "spmd")
+    return llvm::is_contained({"sharding", "shardings", "name", "way", "order", "group", "direction"}, rest);
+  return llvm::is_contained({"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"}, dialect);
+}
+
+/// `attributes` without those that no model may say; null where all stay.
+static DictionaryAttr withoutForeign(DictionaryAttr attributes, bool keepsPlain) {
+  if (!attributes)
+    return {};
+  SmallVector<NamedAttribute> kept;
+  for (NamedAttribute attribute : attributes) {
+    StringRef name = attribute.getName();
+    if (isOfModels(name) || (keepsPlain && !name.contains('.')))
+      kept.push_back(attribute);
+  }
+  return kept.size() == attributes.size() ? DictionaryAttr() : DictionaryAttr::get(attributes.getContext(), kept);
+}
+
+/// Takes away what a model says to the compiler behind this one. Nothing else reads it.
+static void dropForeignAttributes(ModuleOp module) {
+  module->walk([](Operation *op) {
+    // Functions become LLVM's with all attributes that they have, by whatever name.
+    bool isSymbol = isa<ModuleOp, FunctionOpInterface>(op);
+    if (DictionaryAttr kept = withoutForeign(op->getDiscardableAttrDictionary(), /*keepsPlain=*/!isSymbol))
+      op->setDiscardableAttrs(kept);
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+      if (DictionaryAttr kept = withoutForeign(function.getArgAttrDict(i), /*keepsPlain=*/false))
+        function.setArgAttrs(i, kept);
+    for (unsigned i = 0; function && i < function.getNumResults(); ++i)
+      if (DictionaryAttr kept = withoutForeign(function.getResultAttrDict(i), /*keepsPlain=*/false))
+        function.setResultAttrs(i, kept);
+  });
+}
+
 LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &options) {
+  dropForeignAttributes(module);
   return run(module, [&](OpPassManager &pm) {
     buildImportStage(pm, options);
     buildRaiseStage(pm, options);
