@@ -188,6 +188,8 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
     Option<"threads", "threads", "int64_t", /*default=*/"1",
            "Parts into which large nests are cut: the iterations of a loop marked 'spmd.parts' around each, "
            "which touch different outputs.">,
+    Option<"exact", "exact", "bool", /*default=*/"false",
+           "Round every product and sum by itself, and add floats up in the order of elements where no `spmd.any_order` allows another.">,
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "Name of the function that owns the arena.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",

@@ -235,8 +235,47 @@ static void narrowFill(linalg::GenericOp fill) {
   fill.erase();
 }
 
+/// True for numbers of fewer digits than f64 has room for twice.
+static bool isExtended(Value value) {
+  while (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    value = broadcast.getSource();
+  auto extended = value.getDefiningOp<arith::ExtFOp>();
+  return extended && getElementTypeOrSelf(extended.getType()).isF64() &&
+         getElementTypeOrSelf(extended.getIn().getType())
+                 .getIntOrFloatBitWidth() <= 32;
+}
+
+/// A product that is not rounded: whether it and a sum are rounded once or one
+/// after the other makes no difference.
+static bool isExactProduct(Operation *op) {
+  auto product = dyn_cast_or_null<arith::MulFOp>(op);
+  return product && isExtended(product.getLhs()) &&
+         isExtended(product.getRhs());
+}
+
+/// Lets every product and sum be rounded by itself, so that an element's bits do
+/// not depend on whether vectors or scalars compute it.
+static void roundEach(Operation *root) {
+  root->walk([](arith::ArithFastMathInterface op) {
+    auto flags = op.getFastMathFlagsAttr();
+    if (!flags || !bitEnumContainsAny(flags.getValue(),
+                                      arith::FastMathFlags::contract))
+      return;
+    if (isExactProduct(op) ||
+        (isa<arith::AddFOp>(op) &&
+         llvm::any_of(op->getOperands(), [](Value operand) {
+           return isExactProduct(operand.getDefiningOp());
+         })))
+      return;
+    op->setAttr(op.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(
+                    op->getContext(),
+                    flags.getValue() & ~arith::FastMathFlags::contract));
+  });
+}
+
 static void generate(linalg::GenericOp op, unsigned vectorBits,
-                     int64_t threads) {
+                     int64_t threads, bool exact) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);
@@ -257,7 +296,7 @@ static void generate(linalg::GenericOp op, unsigned vectorBits,
   if (failed(nest))
     return;
   cpu::collapseDims(*nest);
-  cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits);
+  cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits, exact);
   cpu::emitNest(builder, *nest, schedule, threads);
   Value result = op.getDpsInits()[0];
   if (epilogue)
@@ -288,8 +327,10 @@ struct GenerateCpuKernelsPass final
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, vectorBits, threads);
+        generate(op, vectorBits, threads, exact);
     }
+    if (exact)
+      roundEach(getOperation());
     cpu::eraseUnusedParts(getOperation());
   }
 };

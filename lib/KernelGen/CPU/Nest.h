@@ -133,8 +133,9 @@ bool canDescribe(mlir::linalg::GenericOp op);
 /// Merges dims that all accesses step through as one.
 void collapseDims(Nest &nest);
 
-/// Chooses a schedule for registers of `vectorBits`.
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits);
+/// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds floats
+/// in the order of their elements, but for sums that say that they have none.
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact);
 
 /// Writes the nest at the builder's position; a large one in `parts` parts that
 /// may run at the same time (kPartsAttrName). Each element is computed as in one.

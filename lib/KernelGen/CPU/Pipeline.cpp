@@ -108,6 +108,7 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.threads = options.threads;
+    kernels.exact = options.exact;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));

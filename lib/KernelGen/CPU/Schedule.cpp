@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,6 +25,7 @@ struct Chooser {
   unsigned bits;
   bool contraction;
   int64_t fullLanes;
+  bool exact = false; // sums of floats keep their order
   bool hasLoads = false;
   bool turnable = false; // tiles may be turned in registers
 
@@ -355,6 +357,9 @@ struct Chooser {
       Operation *combiner = combinerOf(nest.main, i);
       canReduceLanes &=
           combiner && spmd::neutralElement(combiner) != nullptr;
+      if (exact && isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner) &&
+          !combiner->hasAttr(spmd::kAnyOrderAttrName))
+        canReduceLanes = false;
     }
     double best = 1e300;
     for (int dim : llvm::seq<int>(nest.dims.size())) {
@@ -402,7 +407,7 @@ struct Chooser {
 };
 } // namespace
 
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact) {
   unsigned width = 32;
   auto widen = [&](const Access &access) {
     width = std::max<unsigned>(width, 8 * elementBytes(access.element));
@@ -411,7 +416,7 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits) {
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
   Chooser chooser{nest, vectorBits, isContraction(nest.main),
-                  vectorBits / width, false};
+                  vectorBits / width, exact};
   return chooser.choose();
 }
 

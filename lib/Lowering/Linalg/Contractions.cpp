@@ -5,6 +5,7 @@
 // Floats narrower than 32 bits accumulate in f32 and are rounded once.
 //
 //===----------------------------------------------------------------------===//
+#include "AnyOrder.h"
 #include "Complex.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -93,7 +94,11 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                               y == args[1] && !asked.empty())
                             product.getDefiningOp()->setAttr(
                                 "spmd.tensor_float", b.getStringAttr(asked));
-                          return {sums ? add(b, args[2], product) : product};
+                          if (!sums)
+                            return {product};
+                          Value total = add(b, args[2], product);
+                          markAnyOrder(total);
+                          return {total};
                         })
                   .front();
   if (accumulator == element)

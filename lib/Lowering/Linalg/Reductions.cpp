@@ -5,6 +5,7 @@
 // narrower than 32 bits accumulate in f32.
 //
 //===----------------------------------------------------------------------===//
+#include "AnyOrder.h"
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
@@ -114,6 +115,7 @@ static LogicalResult emitReduction(Lowerer &l, Operation *op, Reducer &reducer,
         SmallVector<Value> next =
             reducer.combine(accumulators, args.take_front(elements));
         ok = next.size() == outs.size();
+        llvm::for_each(next, markAnyOrder);
         return ok ? next : SmallVector<Value>(accumulators);
       });
   for (auto [result, sum] : llvm::zip(op->getResults(), sums))
