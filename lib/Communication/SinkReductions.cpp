@@ -70,7 +70,8 @@ static bool areAlike(AllReduceOp a, AllReduceOp b) {
 /// Rewrites one function until nothing changes.
 class Sinker {
 public:
-  explicit Sinker(func::FuncOp function) : function(function), builder(function.getContext()) {}
+  Sinker(func::FuncOp function, bool keepSums)
+      : function(function), keepSums(keepSums), builder(function.getContext()) {}
   /// Returns whether anything changed.
   bool run();
 
@@ -97,6 +98,7 @@ private:
   }
 
   func::FuncOp function;
+  bool keepSums;
   OpBuilder builder;
   /// Valid for values that stood before the pass, and renewed after each change.
   std::optional<Uniformity> uniformity;
@@ -119,7 +121,7 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
     return after == before;
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
     return llvm::all_of(llvm::drop_begin(user->getOperands()), [&](Value value) { return isUniform(value, op); });
-  if (op.getKind() != ReductionKind::Sum)
+  if (op.getKind() != ReductionKind::Sum || keepSums)
     return false;
   if (isa<stablehlo::NegOp>(user))
     return true;
@@ -352,7 +354,8 @@ bool Sinker::leadsToReduction(Value value, tensor::ExtractSliceOp slice, unsigne
 bool Sinker::pullSlice(tensor::ExtractSliceOp slice) {
   Operation *op = slice.getSource().getDefiningOp();
   auto sourceType = slice.getSourceType();
-  if (!op || !op->hasTrait<shardc::stablehlo::ElementwiseTrait>() || op->getNumResults() != 1 || op->getNumOperands() < 2 ||
+  if (!op || !op->hasTrait<shardc::stablehlo::ElementwiseTrait>() || op->getNumResults() != 1 ||
+      op->getNumOperands() < (keepSums ? 1u : 2u) ||
       !slice.getType().hasStaticShape() || !sourceType.hasStaticShape() ||
       slice.getType().getRank() != sourceType.getRank() || !leadsToReduction(slice.getSource(), slice, 0) ||
       llvm::all_of(slice.getMixedOffsets(), [](OpFoldResult offset) { return getConstantIntValue(offset).has_value(); }))
@@ -450,7 +453,8 @@ bool Sinker::sink(AllReduceOp op) {
       break;
     OpOperand &use = *value.use_begin();
     Operation *user = use.getOwner();
-    if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(user) && op.getKind() == ReductionKind::Sum && user->getBlock() == op->getBlock())
+    if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(user) && op.getKind() == ReductionKind::Sum && !keepSums &&
+        user->getBlock() == op->getBlock())
       if (mergeInSum(user, use, op) || leaveLoop(user, use, op))
         return true;
     if (auto below = dyn_cast<AllReduceOp>(user))
@@ -498,7 +502,7 @@ namespace {
 struct SinkReductionsPass final : shardc::impl::SinkReductionsPassBase<SinkReductionsPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (!Sinker(getOperation()).run())
+    if (!Sinker(getOperation(), keepSums).run())
       markAllAnalysesPreserved();
   }
 };

@@ -127,6 +127,9 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
         on @mesh : tensor<8x16xf32> -> tensor<2x16xf32>
     ```
   }];
+  let options = [
+    Option<"keepSums", "keep-sums", "bool", /*default=*/"false",
+           "Combine sums before any arithmetic on them: they are exact, what follows from them is not.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
