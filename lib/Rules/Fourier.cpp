@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include <numbers>
 
 using namespace mlir;
@@ -287,7 +288,8 @@ bool Transformer::transformLine() {
 
 Value Transformer::run() {
   takeAxes();
-  if (transformLine())
+  // In blocks a line is rounded otherwise than as a whole.
+  if (!op->hasAttr(spmd::kWholeLinesAttrName) && transformLine())
     return localization.exchange(value, tables, localization.resultTables(0), {},
                                  "gives its result back to the blocks that it came from");
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(first, numDims)), cut;

@@ -159,4 +159,25 @@ def VerifyImportedPass : Pass<"spmd-verify-imported", "::mlir::ModuleOp"> {
   }];
 }
 
+def MakeReproduciblePass : Pass<"spmd-make-reproducible", "::mlir::ModuleOp"> {
+  let summary = "Make sums of floats the same on every mesh.";
+  let description = [{
+    Before: @main in the global view, without ops on all pairs. After: sums of floats (reductions, running sums, scatters, products, convolutions) are
+    sums of multiples of one power of two in f64, which no order changes, rounded once; other reductions of floats are trees over
+    global indices. So local parts may be summed in any order, by any number of ranks. docs/Rationale/Reproducible.md.
+    Refuses: what is not known to give the same bits on every mesh.
+    ```mlir
+    // before
+    %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    // after, %anchor being a multiple of the power of two above the largest element
+    %wide = stablehlo.convert %x : (tensor<8xf32>) -> tensor<8xf64>
+    %moved = stablehlo.add %wide, %anchor : tensor<8xf64>
+    %rounded = stablehlo.subtract %moved, %anchor : tensor<8xf64>
+    %exact = stablehlo.reduce(%rounded init: %zero64) applies stablehlo.add across dimensions = [0] : (tensor<8xf64>, tensor<f64>) -> tensor<f64>
+    %s = stablehlo.convert %exact : (tensor<f64>) -> tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 #endif // SHARDC_IMPORT_PASSES_TD

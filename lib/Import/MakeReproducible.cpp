@@ -1,0 +1,545 @@
+//===- MakeReproducible.cpp - The same bits on every mesh -----------------===//
+//
+// Sums of floats become sums that no order changes (ExactSums.h); other
+// combinations of them a tree over global indices. What is neither, and is not
+// known to give the same bits however it is cut, is refused by name.
+//
+//===----------------------------------------------------------------------===//
+#include "ExactSums.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
+#include "shardc/Import/Passes.h"
+#include "shardc/Support/ElementwiseTrait.h"
+#include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+namespace shardc {
+#define GEN_PASS_DEF_MAKEREPRODUCIBLEPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+static LogicalResult refuse(Operation *op, const Twine &why) {
+  return emitError(op->getLoc()) << "unsupported: '" << op->getName().getStringRef() << "' at "
+                                 << userLocation(op->getLoc()) << " under --reproducible: " << why;
+}
+
+/// True where sums and products of elements are rounded.
+static bool isRounded(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<FloatType, ComplexType>(element);
+}
+
+static bool isFloat(Value value) { return isa<FloatType>(Ops::typeOf(value).getElementType()); }
+
+static bool isComplex(Value value) { return isa<ComplexType>(Ops::typeOf(value).getElementType()); }
+
+static void replace(Operation *op, ValueRange values) {
+  op->replaceAllUsesWith(values);
+  op->erase();
+}
+
+static int64_t product(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    count *= shape[dim];
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Reducers
+//===----------------------------------------------------------------------===//
+
+/// The op that combines accumulator and element `i` of `count` in `body`, where
+/// each is combined by itself; else null.
+static Operation *combinerOf(Region &body, unsigned i, unsigned count) {
+  Block &block = body.front();
+  Operation *op = block.getTerminator()->getOperand(i).getDefiningOp();
+  if (!op || op->getNumOperands() != 2 || op->getBlock() != &block)
+    return nullptr;
+  Value accumulator = block.getArgument(i), element = block.getArgument(i + count);
+  bool ofBoth = (op->getOperand(0) == accumulator && op->getOperand(1) == element) ||
+                (op->getOperand(1) == accumulator && op->getOperand(0) == element);
+  return ofBoth ? op : nullptr;
+}
+
+/// True if no order of combination changes what `body` gives.
+static bool isOrderFree(Region &body, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    Operation *op = combinerOf(body, i, count);
+    if (!op)
+      return false;
+    bool chooses = isa<MaxOp, MinOp>(op) && !isa<ComplexType>(getElementTypeOrSelf(op->getResult(0)));
+    bool isExact = isa<AddOp, MulOp, AndOp, OrOp, XorOp>(op) && !isRounded(op->getResult(0).getType());
+    if (!chooses && !isExact)
+      return false;
+  }
+  return true;
+}
+
+/// True if `body` adds one value up.
+static bool addsUp(Region &body, unsigned count) {
+  return count == 1 && isa_and_nonnull<AddOp>(combinerOf(body, 0, 1));
+}
+
+/// True if `body` gives its second argument: an update takes an element's place.
+static bool overwrites(Region &body, unsigned count) {
+  Block &block = body.front();
+  for (unsigned i = 0; i < count; ++i)
+    if (block.getTerminator()->getOperand(i) != block.getArgument(i + count))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+/// The sum of `value` along `dims` and of `init`, a scalar, in `value`'s type.
+static Value exactSum(ExactSums &sums, Value value, ArrayRef<int64_t> dims, Value init) {
+  Ops &ops = sums.ops;
+  Type element = Ops::typeOf(value).getElementType();
+  SmallVector<Value> parts;
+  for (Value term : sums.split(value, dims, product(Ops::typeOf(value).getShape(), dims)))
+    parts.push_back(ops.reduce<AddOp>(term, 0, dims));
+  if (!isZero(init, /*orNegative=*/true)) {
+    Value start = ops.convert(init, ops.b.getF64Type());
+    parts.push_back(ops.broadcast(start, Ops::typeOf(parts.front()).getShape(), {}));
+  }
+  return sums.finish(parts, element);
+}
+
+/// Combines tensors element by element as `body`, a region on scalars, does: as many
+/// accumulators, then as many elements. Fails where it does more than arithmetic.
+static FailureOr<SmallVector<Value>> combine(Ops &ops, Operation *op, Region &body, ValueRange operands) {
+  ArrayRef<int64_t> shape = Ops::typeOf(operands.front()).getShape();
+  Block &block = body.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), operands);
+  // Constants may stand in front of the op by now.
+  auto known = [&](Value value) {
+    auto constant = value.getDefiningOp<ConstantOp>();
+    if (!mapping.contains(value) && constant && Ops::typeOf(value).getRank() == 0) {
+      Value copy = ops.b.clone(*constant)->getResult(0);
+      mapping.map(value, ops.broadcast(copy, shape, {}));
+    }
+    return mapping.contains(value);
+  };
+  for (Operation &inner : block.without_terminator()) {
+    if (isa<ConstantOp>(inner))
+      continue;
+    if (!inner.hasTrait<ElementwiseTrait>() || inner.getNumResults() != 1 || !llvm::all_of(inner.getOperands(), known))
+      return refuse(op, "it combines by more than elementwise ops on its arguments and constants");
+    Operation *copy = ops.b.clone(inner, mapping);
+    copy->getResult(0).setType(Ops::typeOf(inner.getResult(0)).clone(shape));
+  }
+  SmallVector<Value> results;
+  for (Value value : block.getTerminator()->getOperands()) {
+    if (!known(value))
+      return refuse(op, "it combines by more than elementwise ops on its arguments and constants");
+    results.push_back(mapping.lookup(value));
+  }
+  return results;
+}
+
+/// Neighbours along one dim after the other are combined, so that the tree depends
+/// on global sizes alone.
+static LogicalResult reduceByTree(ReduceOp op) {
+  Ops ops(op);
+  SmallVector<Value> values(op.getInputs());
+  SmallVector<int64_t> dims(op.getDimensions());
+  llvm::sort(dims, std::greater<>());
+  for (int64_t dim : dims) {
+    while (Ops::typeOf(values.front()).getDimSize(dim) > 1) {
+      int64_t size = Ops::typeOf(values.front()).getDimSize(dim), pairs = size / 2;
+      auto slice = [&](Value value, int64_t begin, int64_t end, int64_t stride) -> Value {
+        RankedTensorType type = Ops::typeOf(value);
+        SmallVector<int64_t> begins(type.getRank(), 0), ends(type.getShape()), strides(type.getRank(), 1);
+        begins[dim] = begin, ends[dim] = end, strides[dim] = stride;
+        return SliceOp::create(ops.b, value, begins, ends, strides);
+      };
+      SmallVector<Value> operands;
+      for (int64_t side : {0, 1})
+        for (Value value : values)
+          operands.push_back(slice(value, side, 2 * pairs, 2));
+      FailureOr<SmallVector<Value>> combined = combine(ops, op, op.getBody(), operands);
+      if (failed(combined))
+        return failure();
+      for (auto [value, pair] : llvm::zip(values, *combined)) {
+        if (size % 2) {
+          Value last = slice(value, size - 1, size, 1);
+          pair = ConcatenateOp::create(ops.b, ValueRange{pair, last}, static_cast<uint64_t>(dim));
+        }
+        value = pair;
+      }
+    }
+  }
+  SmallVector<Value> operands;
+  ArrayRef<int64_t> shape = Ops::typeOf(op->getResult(0)).getShape();
+  for (Value init : op.getInitValues())
+    operands.push_back(ops.broadcast(init, shape, {}));
+  for (Value value : values)
+    operands.push_back(ops.reshape(value, shape));
+  FailureOr<SmallVector<Value>> results = combine(ops, op, op.getBody(), operands);
+  if (failed(results))
+    return failure();
+  replace(op, *results);
+  return success();
+}
+
+static LogicalResult rewrite(ReduceOp op) {
+  unsigned count = op.getInputs().size();
+  bool isMax;
+  auto type = cast<RankedTensorType>(op.getInputs().front().getType());
+  if (isOrderFree(op.getBody(), count) || picksExtreme(op, isMax))
+    return success();
+  // Nothing to order.
+  if (type.getNumElements() == 0 || (count == 1 && product(type.getShape(), op.getDimensions()) == 1))
+    return success();
+  if (!addsUp(op.getBody(), count))
+    return reduceByTree(op);
+  Value value = op.getInputs().front(), init = op.getInitValues().front();
+  ExactSums sums(op);
+  Ops &ops = sums.ops;
+  if (isFloat(value)) {
+    replace(op, exactSum(sums, value, op.getDimensions(), init));
+    return success();
+  }
+  Type part = cast<ComplexType>(type.getElementType()).getElementType();
+  auto sumOf = [&](auto take) { return exactSum(sums, take(value), op.getDimensions(), take(init)); };
+  Value re = sumOf([&](Value x) -> Value { return RealOp::create(ops.b, Ops::withElement(x, part), x); });
+  Value im = sumOf([&](Value x) -> Value { return ImagOp::create(ops.b, Ops::withElement(x, part), x); });
+  Value joined = ComplexOp::create(ops.b, op->getResult(0).getType(), re, im);
+  replace(op, joined);
+  return success();
+}
+
+/// Gives the op that `state` is for a region that adds two scalars.
+static void addSumBody(OperationState &state, Type element) {
+  auto scalar = RankedTensorType::get({}, element);
+  Block &body = state.addRegion()->emplaceBlock();
+  Value x = body.addArgument(scalar, state.location), y = body.addArgument(scalar, state.location);
+  OpBuilder inside(element.getContext());
+  inside.setInsertionPointToEnd(&body);
+  Value sum = AddOp::create(inside, state.location, scalar, x, y);
+  ReturnOp::create(inside, state.location, sum);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+static LogicalResult rewrite(ReduceWindowOp op) {
+  unsigned count = op.getInputs().size();
+  if (isOrderFree(op.getBody(), count))
+    return success();
+  ArrayRef<int64_t> window = op.getWindowDimensions();
+  int64_t size = 1;
+  SmallVector<int64_t> dims;
+  for (auto [dim, extent] : llvm::enumerate(window)) {
+    size *= extent;
+    if (extent > 1)
+      dims.push_back(dim);
+  }
+  if (size == 1)
+    return success();
+  if (count != 1 || !addsUp(op.getBody(), 1) || !isFloat(op.getInputs().front()) ||
+      !isZero(op.getInitValues().front(), /*orNegative=*/true))
+    return refuse(op, "of windows only sums of floats from zero, maxima and minima are known to be the same on every mesh");
+  ExactSums sums(op);
+  Ops &ops = sums.ops;
+  Type wide = ops.b.getF64Type();
+  Value zero = ops.splat(RankedTensorType::get({}, wide), 0);
+  SmallVector<Value> parts;
+  for (Value term : sums.split(op.getInputs().front(), dims, size)) {
+    OperationState state(op.getLoc(), op->getName(), {term, zero},
+                         {Ops::withElement(op->getResult(0), wide)});
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    addSumBody(state, wide);
+    parts.push_back(ops.b.create(state)->getResult(0));
+  }
+  replace(op, sums.finish(parts, Ops::typeOf(op->getResult(0)).getElementType()));
+  return success();
+}
+
+/// `region` of two scalars, again for elements of f64: a copy whose constants and
+/// results follow.
+static void copyComparison(Region &from, Region &to, Type element) {
+  IRMapping mapping;
+  from.cloneInto(&to, mapping);
+  for (BlockArgument argument : to.front().getArguments())
+    argument.setType(RankedTensorType::get({}, element));
+}
+
+static LogicalResult rewrite(SelectAndScatterOp op) {
+  if (isOrderFree(op.getScatter(), 1))
+    return success();
+  Block &select = op.getSelect().front();
+  if (!addsUp(op.getScatter(), 1) || !isFloat(op.getOperand()) || !isa<CompareOp>(select.front()) ||
+      select.front().getNextNode() != select.getTerminator())
+    return refuse(op, "only sums of floats at the extreme of a window are known to be the same on every mesh");
+  ExactSums sums(op);
+  Ops &ops = sums.ops;
+  Type wide = ops.b.getF64Type();
+  auto scalar = RankedTensorType::get({}, wide);
+  SmallVector<int64_t> dims, window = op.getWindowDimensionsOrOnes();
+  int64_t size = 1;
+  for (auto [dim, extent] : llvm::enumerate(window)) {
+    size *= extent;
+    if (extent > 1)
+      dims.push_back(dim);
+  }
+  Value operand = ops.convert(op.getOperand(), wide);
+  SmallVector<Value> parts;
+  for (Value term : sums.split(op.getSource(), dims, size)) {
+    OperationState state(op.getLoc(), op->getName(), {operand, term, ops.splat(scalar, 0)},
+                         {Ops::withElement(op.getResult(), wide)});
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    copyComparison(op.getSelect(), *state.addRegion(), wide);
+    addSumBody(state, wide);
+    parts.push_back(ops.b.create(state)->getResult(0));
+  }
+  if (!isZero(op.getInitValue(), /*orNegative=*/true)) {
+    Value start = ops.convert(op.getInitValue(), wide);
+    parts.push_back(ops.broadcast(start, Ops::typeOf(op.getResult()).getShape(), {}));
+  }
+  replace(op, sums.finish(parts, Ops::typeOf(op.getResult()).getElementType()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// scatter
+//===----------------------------------------------------------------------===//
+
+/// Dims of the updates along which elements meet in one place: all but those that
+/// lie along a whole dim of the operand.
+static SmallVector<int64_t> meetingDims(ScatterOp op) {
+  ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+  ArrayRef<int64_t> operand = cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
+  RankedTensorType updates = cast<RankedTensorType>(op.getUpdates().front().getType());
+  SmallVector<int64_t> windowed;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(operand.size()); ++dim)
+    if (!llvm::is_contained(numbers.getInsertedWindowDims(), dim) &&
+        !llvm::is_contained(numbers.getInputBatchingDims(), dim))
+      windowed.push_back(dim);
+  SmallVector<int64_t> dims;
+  size_t next = 0;
+  for (int64_t dim = 0; dim < updates.getRank(); ++dim) {
+    bool isWhole = false;
+    if (llvm::is_contained(numbers.getUpdateWindowDims(), dim))
+      isWhole = updates.getDimSize(dim) == operand[windowed[next++]];
+    if (!isWhole)
+      dims.push_back(dim);
+  }
+  return dims;
+}
+
+static LogicalResult rewrite(ScatterOp op) {
+  unsigned count = op.getInputs().size();
+  Region &body = op.getUpdateComputation();
+  if (isOrderFree(body, count) || overwrites(body, count))
+    return success();
+  if (count != 1)
+    return refuse(op, "it combines several values at once, in an order that depends on the mesh; scatter each by itself");
+  Value input = op.getInputs().front(), updates = op.getUpdates().front();
+  if (!addsUp(body, 1) || !isFloat(input))
+    return refuse(op, "of scatters only those that overwrite, add floats or take extremes are known to be the same on "
+                      "every mesh");
+  ExactSums sums(op);
+  Ops &ops = sums.ops;
+  Type wide = ops.b.getF64Type();
+  SmallVector<int64_t> dims = meetingDims(op);
+  RankedTensorType type = Ops::withElement(input, wide);
+  SmallVector<Value> parts;
+  for (Value term : sums.split(updates, dims, product(Ops::typeOf(updates).getShape(), dims))) {
+    OperationState state(op.getLoc(), op->getName(), {ops.splat(type, 0), op.getScatterIndices(), term}, {type});
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    addSumBody(state, wide);
+    parts.push_back(ops.b.create(state)->getResult(0));
+  }
+  if (!isZero(input, /*orNegative=*/true))
+    parts.push_back(ops.convert(input, wide));
+  replace(op, sums.finish(parts, Ops::typeOf(input).getElementType()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+using Contract = llvm::function_ref<Value(ExactSums &, Value, Value)>;
+
+/// The sums of products of `lhs` and `rhs` that `contract` takes, of floats, in
+/// elements of f64.
+static Value exactProduct(ExactSums &sums, Value lhs, ArrayRef<int64_t> lhsDims, Value rhs, ArrayRef<int64_t> rhsDims,
+                          int64_t count, Contract contract) {
+  return sums.sumOfProducts(lhs, lhsDims, rhs, rhsDims, count,
+                            [&](Value x, Value y) { return contract(sums, x, y); });
+}
+
+static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims, ArrayRef<int64_t> rhsDims, int64_t count,
+                                    Contract contract) {
+  RankedTensorType type = Ops::typeOf(op->getResult(0));
+  if (!isRounded(type) || count <= 1 || type.getNumElements() == 0)
+    return success();
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  ExactSums sums(op);
+  Ops &ops = sums.ops;
+  if (isFloat(lhs) && isFloat(rhs) && isa<FloatType>(type.getElementType())) {
+    Value sum = exactProduct(sums, lhs, lhsDims, rhs, rhsDims, count, contract);
+    replace(op, sums.finish(sum, type.getElementType()));
+    return success();
+  }
+  if (!isComplex(lhs) || !isComplex(rhs) || !isa<ComplexType>(type.getElementType()))
+    return refuse(op, "its factors are of different kinds");
+  Type part = cast<ComplexType>(Ops::typeOf(lhs).getElementType()).getElementType();
+  auto real = [&](Value x) -> Value { return RealOp::create(ops.b, Ops::withElement(x, part), x); };
+  auto imaginary = [&](Value x) -> Value { return ImagOp::create(ops.b, Ops::withElement(x, part), x); };
+  auto multiply = [&](Value x, Value y) { return exactProduct(sums, x, lhsDims, y, rhsDims, count, contract); };
+  Value lhsRe = real(lhs), lhsIm = imaginary(lhs), rhsRe = real(rhs), rhsIm = imaginary(rhs);
+  Value re = ops.op<SubtractOp>(multiply(lhsRe, rhsRe), multiply(lhsIm, rhsIm));
+  Value im = ops.op<AddOp>(multiply(lhsRe, rhsIm), multiply(lhsIm, rhsRe));
+  Type resultPart = cast<ComplexType>(type.getElementType()).getElementType();
+  Value joined = ComplexOp::create(ops.b, type, sums.finish(re, resultPart), sums.finish(im, resultPart));
+  replace(op, joined);
+  return success();
+}
+
+static LogicalResult rewrite(DotGeneralOp op) {
+  DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
+  ArrayRef<int64_t> lhsDims = numbers.getLhsContractingDimensions(), rhsDims = numbers.getRhsContractingDimensions();
+  return rewriteProduct(op, lhsDims, rhsDims, product(Ops::typeOf(op.getLhs()).getShape(), lhsDims),
+                        [&](ExactSums &sums, Value x, Value y) -> Value {
+                          return DotGeneralOp::create(sums.ops.b, Ops::withElement(op.getResult(), sums.ops.b.getF64Type()),
+                                                      x, y, numbers, /*precision_config=*/nullptr, /*algorithm=*/nullptr);
+                        });
+}
+
+static LogicalResult rewrite(ConvolutionOp op) {
+  ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  // What one image and one feature of the result are made of.
+  auto allBut = [](Value value, int64_t kept) {
+    SmallVector<int64_t> dims;
+    for (int64_t dim = 0; dim < Ops::typeOf(value).getRank(); ++dim)
+      if (dim != kept)
+        dims.push_back(dim);
+    return dims;
+  };
+  SmallVector<int64_t> lhsDims = allBut(op.getLhs(), numbers.getInputBatchDimension()),
+                       rhsDims = allBut(op.getRhs(), numbers.getKernelOutputFeatureDimension());
+  return rewriteProduct(op, lhsDims, rhsDims, product(Ops::typeOf(op.getRhs()).getShape(), rhsDims),
+                        [&](ExactSums &sums, Value x, Value y) -> Value {
+                          OperationState state(op.getLoc(), op->getName(), {x, y},
+                                               {Ops::withElement(op.getResult(), sums.ops.b.getF64Type())});
+                          state.propertiesAttr = op->getPropertiesAsAttribute();
+                          return sums.ops.b.create(state)->getResult(0);
+                        });
+}
+
+//===----------------------------------------------------------------------===//
+// fft
+//===----------------------------------------------------------------------===//
+
+/// A transform of several dims is one of each after the other, in one order whatever
+/// is cut, and a line is transformed where it is whole.
+static LogicalResult rewrite(FftOp op) {
+  Ops ops(op);
+  Value value = op.getOperand();
+  int64_t rank = Ops::typeOf(value).getRank(), last = rank - 1;
+  ArrayRef<int64_t> lengths = op.getFftLength();
+  int64_t first = rank - static_cast<int64_t>(lengths.size());
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq(first, rank));
+  FftType kind = op.getFftType();
+  // The real side of the last dim comes first or last of all.
+  if (kind == FftType::RFFT)
+    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  auto swapped = [&](Value from, int64_t dim) -> Value {
+    if (dim == last)
+      return from;
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank)), shape(Ops::typeOf(from).getShape());
+    std::swap(order[dim], order[last]);
+    std::swap(shape[dim], shape[last]);
+    return TransposeOp::create(ops.b, Ops::typeOf(from).clone(shape), from, order);
+  };
+  for (int64_t dim : dims) {
+    bool isOwn = dim == last;
+    FftType each = isOwn                   ? kind
+                   : kind == FftType::RFFT ? FftType::FFT
+                   : kind == FftType::IRFFT ? FftType::IFFT
+                                            : kind;
+    Value turned = swapped(value, dim);
+    SmallVector<int64_t> shape(Ops::typeOf(turned).getShape());
+    if (isOwn)
+      shape.back() = Ops::typeOf(op.getResult()).getDimSize(last);
+    Type element = isOwn ? Ops::typeOf(op.getResult()).getElementType() : Ops::typeOf(turned).getElementType();
+    auto transform = FftOp::create(ops.b, RankedTensorType::get(shape, element), turned, each,
+                                   ArrayRef<int64_t>{lengths[dim - first]});
+    transform->setAttr(spmd::kWholeLinesAttrName, ops.b.getUnitAttr());
+    value = swapped(transform.getResult(), dim);
+  }
+  replace(op, value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Everything
+//===----------------------------------------------------------------------===//
+
+/// True for ops that move elements, or make each from those at its own place, or by an
+/// algorithm that does not see how others are cut.
+static bool keepsBits(Operation *op) {
+  if (op->hasTrait<ElementwiseTrait>() || op->hasTrait<OpTrait::IsTerminator>())
+    return true;
+  // Each matrix is one rank's, and sums within it keep their order.
+  if (isa<solver::SolverDialect>(op->getDialect()))
+    return true;
+  return isa<ConstantOp, IotaOp, BroadcastInDimOp, BroadcastOp, ReshapeOp, TransposeOp, ReverseOp, BitcastConvertOp, SliceOp,
+             DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp, GatherOp, SortOp, WhileOp, CaseOp, IfOp,
+             OptimizationBarrierOp, CholeskyOp, TriangularSolveOp, AllGatherOp, AllToAllOp, CollectivePermuteOp, CollectiveBroadcastOp, PartitionIdOp,
+             ReplicaIdOp, chlo::ConstantOp, chlo::ConstantLikeOp, chlo::TopKOp, spmd::ConstrainOp, spmd::ReshardOp,
+             spmd::PadOp, spmd::DealOp, spmd::DealtIotaOp, spmd::DilateOp, spmd::ManualOp>(op);
+}
+
+static LogicalResult makeReproducible(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<ReduceOp, ReduceWindowOp, SelectAndScatterOp, ScatterOp, DotGeneralOp, ConvolutionOp, FftOp>(
+          [](auto each) { return rewrite(each); })
+      // Ranks of a manual region are part of the program: their order is fixed.
+      .Case<AllReduceOp, ReduceScatterOp>([](auto) { return success(); })
+      .Default([](Operation *other) -> LogicalResult {
+        if (keepsBits(other))
+          return success();
+        return refuse(other, "it is not known to give the same bits on every mesh");
+      });
+}
+
+/// True for ops in the region of a reduce, a scatter or a sort: of these the op
+/// around them speaks.
+static bool isOfReducer(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return !isa<func::FuncOp, WhileOp, CaseOp, IfOp, spmd::ManualOp>(parent);
+}
+
+namespace {
+struct MakeReproduciblePass final : shardc::impl::MakeReproduciblePassBase<MakeReproduciblePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<Operation *> all;
+    getOperation().walk([&](Operation *op) {
+      if (op->getParentOfType<func::FuncOp>() && !isOfReducer(op))
+        all.push_back(op);
+    });
+    for (Operation *op : all)
+      if (failed(makeReproducible(op)))
+        return signalPassFailure();
+  }
+};
+} // namespace
