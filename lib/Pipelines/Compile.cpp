@@ -320,6 +320,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   program.metadata.arch = options.arch;
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;
+  program.metadata.reproducible = options.reproducible;
   FailureOr<MemoryPlan> memory = lowerProgram(module, options, program.metadata);
   if (failed(memory))
     return failure();

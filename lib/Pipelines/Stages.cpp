@@ -30,7 +30,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
-  if (!options.noRaise && !options.unsharded) {
+  if (!options.noRaise && !options.unsharded && !options.reproducible) {
     pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
     pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
     RaiseRingsPassOptions rings;
@@ -42,6 +42,9 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   } else {
     pm.addPass(createExpandAllPairsPass());
   }
+  // While sums are still those of the program. Rings would have an order of their own.
+  if (options.reproducible)
+    pm.addPass(createMakeReproduciblePass());
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -52,7 +55,7 @@ void shardc::buildPropagateStage(OpPassManager &pm, const StageOptions &options)
   propagation.noFallback = options.noFallback;
   propagation.explain = options.explain;
   propagation.origins = options.origins;
-  propagation.keepOrder = options.keepOrder;
+  propagation.keepOrder = options.keepOrder || options.reproducible;
   buildPropagationPipeline(pm, propagation);
 }
 
@@ -63,11 +66,13 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createCSEPass());
 }
 
-void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &) {
+void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
   pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
   // Partial values are combined once, late, and together.
-  pm.addNestedPass<func::FuncOp>(createSinkReductionsPass());
+  SinkReductionsPassOptions sink;
+  sink.keepSums = options.reproducible;
+  pm.addNestedPass<func::FuncOp>(createSinkReductionsPass(sink));
   // What is gathered for a product, or scattered from one, travels block by block.
   pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
@@ -141,6 +146,7 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
   kernels.arch = options.arch;
   kernels.threads = options.threads;
   kernels.marks = options.trace;
+  kernels.exact = options.reproducible;
   kernels.onBuffers = [](OpPassManager &buffers) {
     buffers.addPass(createMarginsInPlacePass());
     buffers.addPass(createReleaseLatePass());
@@ -194,6 +200,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
   Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
   Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
+  Option<bool> reproducible{*this, "reproducible", llvm::cl::desc("The same bits on every mesh."), llvm::cl::init(false)};
   Option<std::string> kernels{*this, "kernels", llvm::cl::desc("On GPUs: generated, auto or library."), llvm::cl::init("generated")};
   Option<bool> keepOrder{*this, "keep-order", llvm::cl::desc("Deal out nothing but what annotations say."), llvm::cl::init(false)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
@@ -209,6 +216,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.noFallback = noFallback;
     options.hostCalls = hostCalls;
     options.noRaise = noRaise;
+    options.reproducible = reproducible;
     options.keepOrder = keepOrder;
     options.kernels = kernels;
     options.threads = threads;

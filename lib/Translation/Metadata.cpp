@@ -90,6 +90,8 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
     out.attribute("arch", json::fixUTF8(metadata.arch));
     out.attribute("arena_bytes", metadata.arenaBytes);
     out.attribute("threads", metadata.threads);
+    if (metadata.reproducible)
+      out.attribute("reproducible", true);
     out.attributeArray("mesh", [&] {
       for (const MeshAxis &axis : metadata.mesh)
         out.object([&] {
@@ -385,6 +387,8 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
   // Artifacts of before threads do not say it.
   if (object->get("threads"))
     reader.read(*object, "threads", "", metadata.threads);
+  if (object->get("reproducible"))
+    reader.read(*object, "reproducible", "", metadata.reproducible);
   int64_t ranks = 1;
   reader.readArray(
       *object, "mesh", "", kMaxAxes,

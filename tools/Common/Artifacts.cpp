@@ -84,7 +84,7 @@ private:
 /// ends up here, as the binding must name all of them: a program is to be
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
-  auto &[shapes, mesh, sizes, unsharded, noFallback, noRaise, keepOrder,
+  auto &[shapes, mesh, sizes, unsharded, noFallback, noRaise, keepOrder, reproducible,
          explain, origins, hostCalls, threads, trace, memoryLimit,
          memoryLimitOf, target, arch, gpuArch, checkKernels, kernels,
          plantFault, tf32] = options.stages;
@@ -101,6 +101,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("no_fallback", noFallback);
   fields.field("no_raise", noRaise);
   fields.field("keep_order", keepOrder);
+  fields.field("reproducible", reproducible);
   fields.field("host_calls", hostCalls);
   fields.field("threads", threads, 1, 1024);
   fields.field("trace", trace);

@@ -44,6 +44,10 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                 cl::desc("Deal out no dim from both ends through the program "
                          "unless an annotation says so"),
                 cl::cat(category)),
+      reproducible("reproducible",
+                   cl::desc("The same bits on every mesh, for any cuts and "
+                            "threads; what cannot be had so is refused"),
+                   cl::cat(category)),
       kernels("kernels",
               cl::desc("With kernels for GPUs: generated (default); auto: "
                        "cuBLASLt, cuDNN and cuFFT where they are found and "
@@ -87,6 +91,12 @@ Error CompileOptions::check() const {
   if (kernels.getNumOccurrences() && target == "cpu")
     return usage("--kernels is about GPUs: it goes with --" + target.ArgStr +
                  "=cuda or --" + target.ArgStr + "=emulated-cuda");
+  if (reproducible && target != "cpu")
+    return toolError(ExitCode::Unsupported,
+                     "unsupported: --reproducible with --" + target.ArgStr +
+                         "=" + target +
+                         ": kernels for GPUs sum in orders of their own; "
+                         "leave one of the two out");
   if (archNamesGpus()) {
     if (target == "cpu")
       return usage("--arch=" + arch + " is a GPU: it goes with --" +
@@ -121,6 +131,7 @@ Expected<ModelOptions> CompileOptions::read() const {
   stages.noFallback = noFallback;
   stages.noRaise = noRaise;
   stages.keepOrder = keepOrder;
+  stages.reproducible = reproducible;
   stages.kernels = kernels;
   stages.tf32 = precision == "tf32";
   return options;
@@ -129,7 +140,7 @@ Expected<ModelOptions> CompileOptions::read() const {
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-           &noRaise, &keepOrder, &kernels, &precision, &target, &threads})
+           &noRaise, &keepOrder, &reproducible, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

@@ -94,6 +94,8 @@ private:
       out << " of mesh " << escape(axes);
     if (program.threads > 1)
       out << formatv(", {0} threads each", program.threads);
+    if (program.reproducible)
+      out << ", reproducible";
     if (session.compileMs() > 0)
       out << formatv(". Compiled in {0:f0} ms", session.compileMs());
     out << ".</p>\n<p>";

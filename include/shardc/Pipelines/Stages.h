@@ -34,6 +34,9 @@ struct StageOptions {
   bool noRaise = false;
   /// No dim is dealt out from both ends unless an annotation says so.
   bool keepOrder = false;
+  /// The same bits on every mesh, for any cuts and number of threads; what cannot be
+  /// had so is refused.
+  bool reproducible = false;
   /// Print where each sharding came from.
   bool explain = false;
   /// Let reasons of communication name rules and annotations.

@@ -88,6 +88,7 @@ struct ProgramMetadata {
   std::vector<SiteMetadata> communication;
   int64_t arenaBytes = 0; ///< of the rank that needs most
   int64_t threads = 1;    ///< of a rank, that share its loops
+  bool reproducible = false; ///< the same bits on every mesh
 
   int64_t numRanks() const;
   std::vector<int64_t> meshShape() const;
