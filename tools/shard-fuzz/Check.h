@@ -39,6 +39,13 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
               bool optimized = true, llvm::StringRef fault = {},
               bool *planted = nullptr);
 
+/// From now on programs are compiled to give the same bits on every mesh
+/// (--reproducible), and `check` compares bytes: on the program's mesh, with three
+/// threads a rank, and on a mesh of other sizes where the program has none of its
+/// own. What is refused by name passes, with kRefusedByName and the op as its message.
+void compareBits();
+inline constexpr llvm::StringLiteral kRefusedByName = "refused by name: ";
+
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,
                      llvm::StringRef fault = {});

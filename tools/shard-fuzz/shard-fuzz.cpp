@@ -19,6 +19,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <ctime>
+#include <map>
 #include <set>
 #include <unistd.h>
 
@@ -56,6 +57,11 @@ static cl::opt<bool>
     quickOption("quick",
                 cl::desc("Without LLVM's optimisations, in half the time"),
                 cl::cat(category));
+static cl::opt<bool> reproducibleOption(
+    "reproducible",
+    cl::desc("Compile with --reproducible and compare bytes: on the program's "
+             "mesh, on another and with more threads"),
+    cl::cat(category));
 static cl::list<std::string>
     kindsOption("kinds", cl::CommaSeparated,
                 cl::desc("Draw three of four ops of these kinds; 'list' prints "
@@ -74,9 +80,10 @@ static cl::opt<std::string>
 static std::string litTest(const Program &program, const Outcome &outcome,
                            uint64_t seed, int64_t index) {
   std::string text = formatv("// RUN: shard-run %s --seed={0} --check --rtol=0 "
-                             "--atol={1:e}\n// Program {2} of seed {3} {4}:\n",
-                             program.seed, outcome.tolerance, index, seed,
-                             nameOf(outcome.verdict));
+                             "--atol={1:e}{2}\n// Program {3} of seed {4} {5}:\n",
+                             program.seed, outcome.tolerance,
+                             reproducibleOption ? " --reproducible" : "", index,
+                             seed, nameOf(outcome.verdict));
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
@@ -156,6 +163,12 @@ static Error runTool(int argc, char **argv) {
                                             ": no such kind; --kinds=list "
                                             "prints them");
   favourKinds({kindsOption.begin(), kindsOption.end()});
+  if (reproducibleOption && !faultOption.empty())
+    return toolError(ExitCode::Usage,
+                     "--reproducible and --fault contradict each other: a "
+                     "fault is found by how far results are apart");
+  if (reproducibleOption)
+    compareBits();
   if (printOption) {
     for (int64_t i = 0; i < *count; ++i)
       outs() << (i ? "// -----\n" : "") << "// program " << *first + i
@@ -188,13 +201,18 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Memory, "no shared memory");
 
   std::set<std::string> kinds;
-  int64_t failures = 0, uneven = 0, ops = 0;
+  int64_t failures = 0, uneven = 0, ops = 0, refused = 0;
+  std::map<std::string, int64_t> refusedOps;
   for (auto [i, outcome] : enumerate(outcomes)) {
     Program program = makeProgram(*seed, *first + i);
     for (const Op &op : program.ops)
       kinds.insert(op.kind);
     uneven += program.isUneven();
     ops += program.ops.size();
+    if (StringRef name = outcome.message; name.consume_front(kRefusedByName)) {
+      ++refused;
+      ++refusedOps[name.str()];
+    }
     if (outcome.verdict == Verdict::Passed)
       continue;
     ++failures;
@@ -220,7 +238,14 @@ static Error runTool(int argc, char **argv) {
                     "with shards of different sizes, {4} s\n",
                     *count, ops / *count, kinds.size(), 100 * uneven / *count,
                     std::time(nullptr) - begin);
-  outs() << formatv("{0} passed, {1} failed\n", *count - failures, failures);
+  for (auto &[name, times] : refusedOps)
+    outs() << formatv("refused for {0}: {1}\n", name, times);
+  if (reproducibleOption)
+    outs() << formatv("{0} the same bytes on every mesh, {1} refused by name, "
+                      "{2} failed\n",
+                      *count - failures - refused, refused, failures);
+  else
+    outs() << formatv("{0} passed, {1} failed\n", *count - failures, failures);
   return failures ? toolError(ExitCode::Differs, "") : Error::success();
 }
 
