@@ -73,8 +73,9 @@ def with_shard_run(directory: Path) -> None:
              "key": numpy.array([3, 4], numpy.uint32)}
     shardc.save(directory, state, step=2)
     result = subprocess.run(
-        [find_tool("shard-run"), str(COUNTER), "--carry=0-2:0-2", "--step-number=step", "--steps=4", "--input=10x3xi32=0",
-         "--input=6x5xi32=0", "--input=2xui32=0", "--input=10x3xi32=1", f"--checkpoint={directory}", "--save-every=1",
+        [find_tool("shard-run"), str(COUNTER), "--carry=0-2:0-2", "--step-number=step", "--steps=4",
+         "--input=10x3xi32=0", "--input=6x5xi32=0",
+         "--input=2xui32=0", "--input=10x3xi32=1", f"--checkpoint={directory}", "--save-every=1",
          "--resume"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     value = state["state"]

@@ -136,7 +136,8 @@ def wait_for_ranks(process: subprocess.Popen[str], ranks: int, gone: set[int]) -
 
 def steps_with_log(command: list[str], until: int) -> tuple[subprocess.Popen[str], list[int]]:
     """Start a run and read its log up to some line. It cannot run far ahead: its pipe is short."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
     assert process.stdout is not None
     fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
     seen: list[int] = []
@@ -188,7 +189,8 @@ def kills(count: int, seed: int, work: Path) -> None:
         else:
             os.kill(process.pid, signal.SIGKILL)
         output, said = wait_for_end(process)
-        logged = seen + [int(line[5 : line.index(":")]) for line in output.splitlines() if line.startswith("step ") and ":" in line]
+        logged = seen + [int(line[5 : line.index(":")]) for line in output.splitlines()
+                         if line.startswith("step ") and ":" in line]
         # Ranks of a launcher that is gone end by themselves; the next job waits for the lock.
         wait_for_lock(saved)
         done["unfinished"] += any(path.name.startswith(".unfinished-") for path in saved.iterdir())
@@ -199,7 +201,8 @@ def kills(count: int, seed: int, work: Path) -> None:
             continue
         read = shardc.restore(saved)
         # What was logged in step s is saved before step s + 1 begins.
-        assert read.step >= max(logged[-1], done["step"]), f"round {round_}: step {read.step} after {logged[-1]}: {said}"
+        assert read.step >= max(logged[-1], done["step"]), (
+            f"round {round_}: step {read.step} after {logged[-1]}: {said}")
         for path in saved.glob("step-*"):
             shardc.restore(saved, step=int(path.name[5:]))
         state.advance(read.step)
@@ -246,7 +249,7 @@ def restarts(count: int, seed: int, work: Path) -> None:
         program += ["--mesh=x=2,y=2"] if kind == "axes" else []
         with tempfile.TemporaryDirectory(dir=folder) as place:
             saved = Path(place) / "saved"
-            process, seen = steps_with_log(
+            process, _ = steps_with_log(
                 [find_tool("shard-run"), *program, f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
                  "--log=total", "--steps=400", f"--checkpoint={saved}", "--save-every=7", "--keep=2", "--processes=4",
                  f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", "--timeout=2000"],
@@ -256,7 +259,8 @@ def restarts(count: int, seed: int, work: Path) -> None:
                 victims = wait_for_ranks(process, 4 - loss, gone)
                 gone |= set(victims.values())
                 time.sleep(draw.uniform(0, 0.5) if loss else 0)
-                os.kill(victims[draw.choice(sorted(victims))], signal.SIGSTOP if kind == "hangs" else signal.SIGKILL)
+                how = signal.SIGSTOP if kind == "hangs" else signal.SIGKILL
+                os.kill(victims[draw.choice(sorted(victims))], how)
                 losses += 1
             _, said = wait_for_end(process)
             assert process.returncode == 0, f"round {round_}: code {process.returncode}\n{said}"
@@ -266,14 +270,15 @@ def restarts(count: int, seed: int, work: Path) -> None:
             read = shardc.restore(saved)
             assert read.step == 400 and f"{read.ranks} ranks" in left[-1], read
             state.compare(read.values)
-    print(f"restarts: {count} jobs lost {losses} ranks and ended by themselves, on the ranks that were left, with the bits "
-          f"of an undisturbed run ({time.monotonic() - begin:.0f} s)")
+    print(f"restarts: {count} jobs lost {losses} ranks and ended by themselves, on the ranks that were left, with the "
+          f"bits of an undisturbed run ({time.monotonic() - begin:.0f} s)")
 
 
 MESHES = [("x=1,y=1", ""), ("x=2,y=1", ""), ("x=3,y=1", ""), ("x=4,y=1", ""), ("x=5,y=1", ""), ("x=8,y=1", ""),
           ("x=1,y=2", ""), ("x=1,y=3", ""), ("x=2,y=2", ""), ("x=2,y=3", ""), ("x=3,y=2", ""), ("x=4,y=2", ""),
           ("x=2,y=1", "0:0=1,12"), ("x=3,y=1", "0:0=0,13,0"), ("x=4,y=1", "1:1=0,90,7,0"), ("x=2,y=2", "1:0=13,0"),
-          ("x=2,y=3", "1:0=1,0,12"), ("x=5,y=1", "0:0=3,0,0,0,10"), ("x=3,y=3", "1:1=97,0,0"), ("x=7,y=1", "0:0=1,2,3,4,3,0,0")]
+          ("x=2,y=3", "1:0=1,0,12"), ("x=5,y=1", "0:0=3,0,0,0,10"), ("x=3,y=3", "1:1=97,0,0"),
+          ("x=7,y=1", "0:0=1,2,3,4,3,0,0")]
 
 
 def pairs(count: int, seed: int, work: Path) -> None:
@@ -316,7 +321,8 @@ def full(count: int, seed: int, work: Path) -> None:
     """In a mount namespace of its own, where a disk may be as small as one likes."""
     inside = "SHARDC_SMALL_DISK"
     if inside not in os.environ:
-        command = ["unshare", "--map-root-user", "--mount", sys.executable, __file__, "full", f"--count={count}", f"--seed={seed}"]
+        command = ["unshare", "--map-root-user", "--mount", sys.executable, __file__, "full", f"--count={count}",
+                   f"--seed={seed}"]
         try:
             possible = subprocess.run([*command[:3], "true"], capture_output=True, check=False).returncode == 0
         except FileNotFoundError:
@@ -328,7 +334,7 @@ def full(count: int, seed: int, work: Path) -> None:
         assert result.returncode == 0, "full: failed"
         return
     work.mkdir(parents=True, exist_ok=True)
-    model, inputs, state = write_model(work, 300)
+    model, inputs, _ = write_model(work, 300)
     artifact = compile_for(model, work / "model.so", ["--mesh=x=4"])
     disk = work / "disk"
     disk.mkdir()
@@ -337,8 +343,9 @@ def full(count: int, seed: int, work: Path) -> None:
         # One checkpoint takes 233 kB; the third does not fit.
         kilobytes = random.Random(f"{seed} {round_}").randrange(480, 720)
         run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", str(disk)])
-        command = [find_tool("shard-run"), str(artifact), f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
-                   "--steps=9", f"--checkpoint={disk / 'saved'}", "--save-every=1"] + ["--processes=4"] * (round_ % 2)
+        command = [find_tool("shard-run"), str(artifact), f"--inputs=@{inputs}", "--carry=0-2:0-2",
+                   "--step-number=step", "--steps=9", f"--checkpoint={disk / 'saved'}", "--save-every=1"]
+        command += ["--processes=4"] * (round_ % 2)
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert result.returncode == 7, f"code {result.returncode}: {result.stderr}"
         assert "No space left on device" in result.stderr, result.stderr
@@ -380,8 +387,10 @@ def cost(count: int, seed: int, work: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", "full", "cost", []], help="default: all")
-    parser.add_argument("--count", type=int, help="of each; default: 1000 kills, 20 restarts, 400 pairs, 20 full disks, 8 times 34 MB")
+    parser.add_argument("jobs", nargs="*", choices=["kills", "restarts", "pairs", "full", "cost", []],
+                        help="default: all")
+    parser.add_argument("--count", type=int,
+                        help="of each; default: 1000 kills, 20 restarts, 400 pairs, 20 full disks, 8 times 34 MB")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, help="where a command that was stopped goes on")
     options = parser.parse_args()
