@@ -20,6 +20,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import platform
 import statistics
 import subprocess
 import sys
@@ -77,7 +78,8 @@ def runs_of(entry: dict, short: bool) -> list[Run]:
     ranks = math.prod(meshes[1].values())
     runs.append(Run(f"{runs[1].name} again", runs[1].flags))
     runs.append(Run(f"{runs[1].name} tcp", (*runs[1].flags, "--transport=tcp", f"--processes={ranks}")))
-    runs.append(Run(f"{runs[1].name} AVX2", (*runs[1].flags, "--arch=x86-64-v3")))
+    if platform.machine() == "x86_64":
+        runs.append(Run(f"{runs[1].name} AVX2", (*runs[1].flags, "--arch=x86-64-v3")))
     return runs
 
 
