@@ -401,6 +401,7 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
 
 static LocalResults localizeScatter(stablehlo::ScatterOp op,
                                     Localization &localization) {
+  OpBuilder &builder = localization.builder();
   unsigned count = op.getInputs().size();
   std::optional<spmd::ReductionKind> kind =
       recogniseReduction(op.getUpdateComputation(), count);
@@ -413,7 +414,11 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
   if (!sentCut) {
     SmallVector<Value> operands(localization.operands());
     operands[count] = countFromBlock(op, localization);
-    return SmallVector<Value>(cloneLocal(op, localization, operands)->getResults());
+    Operation *local = cloneLocal(op, localization, operands);
+    // A window may be larger than this rank's block: what lies outside is others'.
+    if (inputsCut)
+      local->setAttr("spmd.block", builder.getUnitAttr());
+    return SmallVector<Value>(local->getResults());
   }
   // What few updates change of a large tensor is sent to all, rather than the
   // tensor.

@@ -606,8 +606,10 @@ LogicalResult ScatterOp::verify() {
     if (dropped || next == windowDims.size())
       continue;
     sizes.back() = update.getDimSize(windowDims[next++]);
+    // A rank's block, in the local view, may be smaller: the rest is others'.
     if (!isDynamic(sizes.back()) && !input.isDynamicDim(dim) &&
-        sizes.back() > input.getDimSize(dim))
+        sizes.back() > input.getDimSize(dim) &&
+        !(*this)->hasAttr("spmd.block"))
       return report("update windows have ", sizes.back(), " elements in dim ",
                     dim, ", more than the input's ", input.getDimSize(dim));
   }
