@@ -241,7 +241,12 @@ bool shardc::canHold(ElementType type, NpyType stored) {
   NpyType own = npyTypeOf(type);
   if (stored == own)
     return true;
-  bool unknownToNumPy = isFloat(type) && own.kind == 'u';
+  // As ml_dtypes' types are stored: raw bytes, but for the one that it calls f1.
+  bool unknownToNumPy = (isFloat(type) && own.kind == 'u') ||
+                        (type != ElementType::I1 && !isFloat(type) &&
+                         !isComplex(type) && integerBits(type) < 8);
+  if (type == ElementType::F8E5M2 && stored.kind == 'f' && stored.bytes == 1)
+    return true;
   return unknownToNumPy && stored.kind == 'V' && stored.bytes == own.bytes;
 }
 
