@@ -1,5 +1,5 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,6 +42,18 @@ static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
     return emitError(op->getLoc()) << "unsupported: " << what << " has element type " << element
                                    << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit floats or complex numbers of f32 or f64";
   return success();
+}
+
+/// Ops of StableHLO that nothing here can do outside of `interpreter.run_parallel`,
+/// and what to do instead; empty for others.
+static StringRef adviceFor(Operation *op) {
+  if (isa<stablehlo::InfeedOp, stablehlo::OutfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
+    return "it moves data in or out while the program runs; give arguments and results";
+  if (isa<stablehlo::CrossReplicaSumOp>(op))
+    return "it is of older versions; export with a newer one";
+  if (isa<stablehlo::CollectiveReduceOp>(op))
+    return "it is known between the programs of a conformance file alone; give all_reduce";
+  return {};
 }
 
 static LogicalResult checkOp(Operation *op) {
@@ -101,6 +113,16 @@ static LogicalResult checkModule(ModuleOp module) {
       return unsupported(&op) << ": expected functions and meshes in a module";
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (failed(checkAnnotations(main, module->getDiscardableAttrDictionary(), "module")))
+    return failure();
+  // Their tokens say less than they do.
+  WalkResult known = main.walk<WalkOrder::PreOrder>([](Operation *op) {
+    StringRef advice = adviceFor(op);
+    if (advice.empty())
+      return WalkResult::advance();
+    op->emitError("unsupported: '") << op->getName() << "': " << advice;
+    return WalkResult::interrupt();
+  });
+  if (known.wasInterrupted())
     return failure();
   auto checkOps = [&] {
     return success(!main.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());

@@ -7,6 +7,8 @@
 #include "RaggedDot.h"
 #include "RandomBits.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Dialect/Chlo/IR/ChloScan.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/BitVector.h"
@@ -288,6 +290,350 @@ static LogicalResult decompose(BroadcastOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Products and rows by older names
+//===----------------------------------------------------------------------===//
+
+static LogicalResult refuseConfig(Operation *op, StringRef config) {
+  return op->emitOpError("has config \"")
+         << config << "\", expected a letter for each dim, those of an operand "
+                     "and of the result once, and the result's among them, for "
+                     "example \"ab,bc->ac\"";
+}
+
+static bool areDistinctLetters(StringRef letters, int64_t rank) {
+  llvm::SmallDenseSet<char> seen;
+  return static_cast<int64_t>(letters.size()) == rank &&
+         llvm::all_of(letters, [&](char letter) {
+           return llvm::isAlpha(letter) && seen.insert(letter).second;
+         });
+}
+
+/// `value`, whose dims are called `letters`, without those that neither `other`
+/// nor `result` has: summed over.
+static Value sumOverLone(Ops &ops, Value value, std::string &letters,
+                         StringRef other, StringRef result) {
+  SmallVector<int64_t> dims;
+  std::string kept;
+  for (auto [dim, letter] : llvm::enumerate(letters))
+    if (other.contains(letter) || result.contains(letter))
+      kept += letter;
+    else
+      dims.push_back(dim);
+  letters = kept;
+  return dims.empty() ? value : ops.reduce<AddOp>(value, 0, dims);
+}
+
+/// `value`, whose dims are called `letters`, with them in the order of `result`.
+static Value orderAs(Ops &ops, Value value, StringRef letters,
+                     StringRef result) {
+  auto order = llvm::map_to_vector(result, [&](char letter) {
+    return static_cast<int64_t>(letters.find(letter));
+  });
+  RankedTensorType type = Ops::typeOf(value);
+  auto shape = llvm::map_to_vector(
+      order, [&](int64_t dim) { return type.getDimSize(dim); });
+  return TransposeOp::create(
+      ops.b, RankedTensorType::get(shape, type.getElementType()), value, order);
+}
+
+static LogicalResult decompose(UnaryEinsumOp op) {
+  auto [left, result] = op.getEinsumConfig().split("->");
+  std::string letters = left.trim().str();
+  result = result.trim();
+  Value operand = op.getOperand();
+  if (!areDistinctLetters(letters, Ops::typeOf(operand).getRank()) ||
+      !areDistinctLetters(result, Ops::typeOf(op.getResult()).getRank()) ||
+      !llvm::all_of(result, [&](char letter) {
+        return StringRef(letters).contains(letter);
+      }))
+    return refuseConfig(op, op.getEinsumConfig());
+  Ops ops(op);
+  Value sum = sumOverLone(ops, operand, letters, "", result);
+  replace(op, orderAs(ops, sum, letters, result));
+  return success();
+}
+
+static LogicalResult decompose(EinsumOp op) {
+  auto [operands, result] = op.getEinsumConfig().split("->");
+  auto [first, second] = operands.split(',');
+  std::string left = first.trim().str(), right = second.trim().str();
+  result = result.trim();
+  if (!areDistinctLetters(left, Ops::typeOf(op.getLhs()).getRank()) ||
+      !areDistinctLetters(right, Ops::typeOf(op.getRhs()).getRank()) ||
+      !areDistinctLetters(result, Ops::typeOf(op.getResult()).getRank()) ||
+      !llvm::all_of(result, [&](char letter) {
+        return StringRef(left + right).contains(letter);
+      }))
+    return refuseConfig(op, op.getEinsumConfig());
+  Ops ops(op);
+  std::string leftWas = left;
+  Value lhs = sumOverLone(ops, op.getLhs(), left, right, result);
+  Value rhs = sumOverLone(ops, op.getRhs(), right, leftWas, result);
+  SmallVector<int64_t> batch[2], contract[2], shape;
+  std::string batchLetters, freeLetters[2];
+  for (auto [dim, letter] : llvm::enumerate(left))
+    if (size_t other = right.find(letter); other == std::string::npos) {
+      freeLetters[0] += letter;
+    } else {
+      bool kept = result.contains(letter);
+      (kept ? batch : contract)[0].push_back(dim);
+      (kept ? batch : contract)[1].push_back(other);
+      if (kept)
+        batchLetters += letter;
+    }
+  for (char letter : right)
+    if (!StringRef(left).contains(letter))
+      freeLetters[1] += letter;
+  std::string letters = batchLetters + freeLetters[0] + freeLetters[1];
+  for (char letter : letters) {
+    size_t dim = left.find(letter);
+    shape.push_back(dim == std::string::npos
+                        ? Ops::typeOf(rhs).getDimSize(right.find(letter))
+                        : Ops::typeOf(lhs).getDimSize(dim));
+  }
+  auto dims = DotDimensionNumbersAttr::get(op.getContext(), batch[0], batch[1],
+                                           contract[0], contract[1]);
+  Type element = Ops::typeOf(op.getResult()).getElementType();
+  Value product = DotGeneralOp::create(
+      ops.b, RankedTensorType::get(shape, element), lhs, rhs, dims, ArrayAttr(),
+      DotAlgorithmAttr());
+  replace(op, orderAs(ops, product, letters, result));
+  return success();
+}
+
+static LogicalResult decompose(TorchIndexSelectOp op) {
+  auto type = Ops::typeOf(op.getOperand()), index = Ops::typeOf(op.getIndex());
+  auto rank = type.getRank(), indices = index.getRank();
+  auto dim = static_cast<int64_t>(op.getDim()),
+       batches = static_cast<int64_t>(op.getBatchDims());
+  if (dim < 0 || dim >= rank || batches < 0 || batches > dim ||
+      batches > indices)
+    return op.emitOpError("selects along dim ")
+           << dim << " with " << batches << " batch dims, expected a dim of "
+           << type << " behind as many dims of " << index;
+  SmallVector<int64_t> offsets, sizes(type.getShape());
+  for (int64_t at = batches; at < dim; ++at)
+    offsets.push_back(at);
+  for (int64_t at = dim + indices - batches; at < rank - 1 + indices - batches;
+       ++at)
+    offsets.push_back(at);
+  SmallVector<int64_t> batch =
+      llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  for (int64_t at : batch)
+    sizes[at] = 1;
+  sizes[dim] = 1;
+  Ops ops(op);
+  auto numbers = GatherDimensionNumbersAttr::get(op.getContext(), offsets, {dim},
+                                                 batch, batch, {dim}, indices);
+  replace(op, GatherOp::create(ops.b, op.getOperand(), op.getIndex(), numbers,
+                               sizes, /*indices_are_sorted=*/false)
+                  .getResult());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Complex numbers
+//===----------------------------------------------------------------------===//
+
+/// The less or the greater: by real parts, where these are equal by imaginary ones.
+template <typename OpT>
+static LogicalResult decomposeOrder(OpT op, StringRef direction) {
+  auto complex = dyn_cast<ComplexType>(getElementTypeOrSelf(op.getType()));
+  if (!complex)
+    return success();
+  Ops ops(op);
+  auto part = Ops::typeOf(op.getResult()).clone(complex.getElementType());
+  auto compare = [&](StringRef how, auto take) {
+    return ops.compare(how, take(op.getLhs()), take(op.getRhs()));
+  };
+  auto real = [&](Value value) -> Value {
+    return RealOp::create(ops.b, part, value);
+  };
+  auto imaginary = [&](Value value) -> Value {
+    return ImagOp::create(ops.b, part, value);
+  };
+  Value byReal = compare(direction, real);
+  Value byImaginary = compare(direction, imaginary);
+  Value first = ops.select(compare("EQ", real), byImaginary, byReal);
+  replace(op, ops.select(first, op.getLhs(), op.getRhs()));
+  return success();
+}
+
+/// Bits of complex numbers as those of their parts, real ones first.
+static LogicalResult decompose(BitcastConvertOp op) {
+  auto from = Ops::typeOf(op.getOperand()), to = Ops::typeOf(op.getResult());
+  auto fromComplex = dyn_cast<ComplexType>(from.getElementType()),
+       toComplex = dyn_cast<ComplexType>(to.getElementType());
+  if ((!fromComplex && !toComplex) || from == to)
+    return success();
+  Ops ops(op);
+  Value value = op.getOperand();
+  if (fromComplex) {
+    auto part = from.clone(fromComplex.getElementType());
+    SmallVector<int64_t> shape(from.getShape());
+    shape.push_back(1);
+    Value real = RealOp::create(ops.b, part, value),
+          imaginary = ImagOp::create(ops.b, part, value);
+    real = ops.reshape(real, shape);
+    imaginary = ops.reshape(imaginary, shape);
+    shape.back() = 2;
+    value = ConcatenateOp::create(
+        ops.b, RankedTensorType::get(shape, part.getElementType()),
+        ValueRange{real, imaginary}, from.getRank());
+  }
+  Type element = toComplex ? toComplex.getElementType() : to.getElementType();
+  SmallVector<int64_t> shape(to.getShape());
+  if (toComplex)
+    shape.push_back(2);
+  int64_t had = Ops::typeOf(value).getElementTypeBitWidth(),
+          needed = element.getIntOrFloatBitWidth();
+  SmallVector<int64_t> between(Ops::typeOf(value).getShape());
+  if (had < needed) {
+    between = shape;
+    between.push_back(needed / had);
+    value = ops.reshape(value, between);
+    between.pop_back();
+  } else if (had > needed) {
+    between.push_back(had / needed);
+  }
+  auto bits = RankedTensorType::get(between, element);
+  if (value.getType() != bits)
+    value = BitcastConvertOp::create(ops.b, bits, value);
+  value = ops.reshape(value, shape);
+  if (!toComplex) {
+    replace(op, value);
+    return success();
+  }
+  auto take = [&](int64_t which) {
+    SmallVector<int64_t> starts(shape.size(), 0), limits(shape),
+        strides(shape.size(), 1), block(shape);
+    starts.back() = which;
+    limits.back() = which + 1;
+    block.back() = 1;
+    Value slice = SliceOp::create(ops.b, RankedTensorType::get(block, element),
+                                  value, starts, limits, strides);
+    return ops.reshape(slice, to.getShape());
+  };
+  Value real = take(0), imaginary = take(1);
+  replace(op, ComplexOp::create(ops.b, to, real, imaginary).getResult());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Communication of one process
+//===----------------------------------------------------------------------===//
+
+/// Whether the module is written for one device alone.
+static bool isForOneDevice(ModuleOp module) {
+  for (StringRef name : {"mhlo.num_partitions", "mhlo.num_replicas"})
+    if (auto count = module->getAttrOfType<IntegerAttr>(name);
+        count && count.getInt() != 1)
+      return false;
+  return llvm::all_of(module.getOps<sdy::MeshOp>(), [](sdy::MeshOp mesh) {
+    return mesh.getMesh().getTotalSize() == 1;
+  });
+}
+
+/// A collective of one process among itself, as pmap over an axis of one device
+/// prints it. Others are left for CheckSupported to refuse.
+static void dropExchange(Operation *op) {
+  auto groups = op->getAttrOfType<DenseIntElementsAttr>(
+      isa<CollectivePermuteOp>(op) ? "source_target_pairs" : "replica_groups");
+  if (op->getParentOfType<sdy::ManualComputationOp>())
+    return;
+  if (isa<PartitionIdOp, ReplicaIdOp>(op)) {
+    Ops ops(op);
+    replace(op, ops.splat(Ops::typeOf(op->getResult(0)), 0));
+    return;
+  }
+  if (!groups || groups.getNumElements() == 0 ||
+      !llvm::all_of(groups.getValues<APInt>(),
+                    [](const APInt &member) { return member.isZero(); }) ||
+      op->getOperandTypes() != op->getResultTypes())
+    return;
+  replace(op, op->getOperands());
+}
+
+//===----------------------------------------------------------------------===//
+// Scans
+//===----------------------------------------------------------------------===//
+
+/// A loop over the slices, which writes those of the outputs where they belong.
+static LogicalResult decompose(chlo::ScanOp op) {
+  Ops ops(op);
+  auto dim = static_cast<int64_t>(op.getDimension());
+  auto count = static_cast<int64_t>(op.getScanDimSize().value_or(0));
+  for (Value value : llvm::concat<Value>(llvm::to_vector(op.getInputs()),
+                                         llvm::to_vector(op.getOutputs())))
+    count = Ops::typeOf(value).getDimSize(dim);
+  for (Type type : op->getResultTypes())
+    if (!cast<RankedTensorType>(type).hasStaticShape())
+      return op.emitOpError("unsupported: has a result of dynamic shape ")
+             << type;
+  auto number = RankedTensorType::get({}, ops.b.getI64Type());
+  SmallVector<Value> start = {ops.splat(number, 0)};
+  for (Value output : op.getOutputs())
+    start.push_back(ops.splat(Ops::typeOf(output), 0));
+  llvm::append_range(start, op.getInits());
+  auto loop = WhileOp::create(ops.b, TypeRange(ValueRange(start)), start);
+  Value limit = ops.splat(number, count), one = ops.splat(number, 1),
+        last = ops.splat(number, count - 1), zero = start.front();
+  for (Value value : {limit, one, last})
+    value.getDefiningOp()->moveBefore(loop);
+  SmallVector<Location> locs(start.size(), op.getLoc());
+  Block &cond = loop.getCond().emplaceBlock();
+  cond.addArguments(loop.getOperandTypes(), locs);
+  ops.b.setInsertionPointToStart(&cond);
+  ReturnOp::create(ops.b, ops.compare("LT", cond.getArgument(0), limit));
+
+  Block &body = loop.getBody().emplaceBlock();
+  body.addArguments(loop.getOperandTypes(), locs);
+  ops.b.setInsertionPointToStart(&body);
+  Value turn = body.getArgument(0);
+  Value at = op.getIsReverse() ? ops.op<SubtractOp>(last, turn) : turn;
+  auto startsOf = [&](RankedTensorType type) {
+    SmallVector<Value> starts(type.getRank(), zero);
+    starts[dim] = at;
+    return starts;
+  };
+  IRMapping mapping;
+  Block &step = op.getBody().front();
+  for (auto [argument, input] : llvm::zip(step.getArguments(), op.getInputs())) {
+    RankedTensorType type = Ops::typeOf(input);
+    SmallVector<int64_t> sizes(type.getShape());
+    sizes[dim] = 1;
+    Value slice = DynamicSliceOp::create(
+        ops.b, RankedTensorType::get(sizes, type.getElementType()), input,
+        startsOf(type), sizes);
+    sizes.erase(sizes.begin() + dim);
+    mapping.map(argument, ops.reshape(slice, sizes));
+  }
+  size_t outputs = op.getOutputs().size();
+  for (auto [argument, carried] :
+       llvm::zip(step.getArguments().drop_front(op.getInputs().size()),
+                 body.getArguments().drop_front(1 + outputs)))
+    mapping.map(argument, carried);
+  for (Operation &inner : step.without_terminator())
+    ops.b.clone(inner, mapping);
+  SmallVector<Value> next = {ops.op<AddOp>(turn, one)};
+  for (auto [i, value] : llvm::enumerate(step.getTerminator()->getOperands())) {
+    Value given = mapping.lookupOrDefault(value);
+    if (i < outputs) {
+      Value whole = body.getArgument(1 + i);
+      SmallVector<int64_t> sizes(Ops::typeOf(whole).getShape());
+      sizes[dim] = 1;
+      given = DynamicUpdateSliceOp::create(
+          ops.b, whole.getType(), whole, ops.reshape(given, sizes),
+          startsOf(Ops::typeOf(whole)));
+    }
+    next.push_back(given);
+  }
+  ReturnOp::create(ops.b, next);
+  replace(op, loop.getResults().drop_front());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Tuples and tokens
 //===----------------------------------------------------------------------===//
 
@@ -474,13 +820,17 @@ struct DecomposeOpsPass final
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     uint64_t drawn = 0;
+    bool alone = isForOneDevice(getOperation());
     for (Operation *op : ops) {
       LogicalResult result =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<BatchNormInferenceOp, BatchNormTrainingOp, BatchNormGradOp,
                     RngBitGeneratorOp, MapOp, DotOp, BroadcastOp,
-                    GetTupleElementOp, OptimizationBarrierOp>(
-                  [](auto op) { return decompose(op); })
+                    GetTupleElementOp, OptimizationBarrierOp, EinsumOp,
+                    UnaryEinsumOp, TorchIndexSelectOp, BitcastConvertOp,
+                    chlo::ScanOp>([](auto op) { return decompose(op); })
+              .Case([](MinOp op) { return decomposeOrder(op, "LT"); })
+              .Case([](MaxOp op) { return decomposeOrder(op, "GT"); })
               .Case<DotGeneralOp, ConvolutionOp>([](auto op) {
                 convertBehind(op);
                 return success();
@@ -488,6 +838,13 @@ struct DecomposeOpsPass final
               .Case([](chlo::RaggedDotOp op) { return decomposeRaggedDot(op); })
               .Case([](chlo::MulhiOp op) { return decomposeMulhi(op); })
               .Case([&](RngOp op) { return decompose(op, ++drawn); })
+              .Case<AllGatherOp, AllReduceOp, ReduceScatterOp, AllToAllOp,
+                    CollectivePermuteOp, CollectiveBroadcastOp, PartitionIdOp,
+                    ReplicaIdOp>([&](auto op) {
+                if (alone)
+                  dropExchange(op);
+                return success();
+              })
               .Default(success());
       if (failed(result))
         return signalPassFailure();

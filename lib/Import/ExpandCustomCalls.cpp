@@ -234,6 +234,14 @@ static LogicalResult expandRagged(CustomCallOp call) {
 
 using Expand = LogicalResult (*)(CustomCallOp);
 
+/// A call that only says that a value is used.
+static LogicalResult drop(CustomCallOp call) {
+  if (call.getNumResults() != 0)
+    return refuse(call) << "has results, expected none";
+  call.erase();
+  return success();
+}
+
 static const llvm::StringMap<Expand> &registry() {
   static const llvm::StringMap<Expand> table = {
       {"ApproxTopK", expandApproxTopK},
@@ -241,6 +249,7 @@ static const llvm::StringMap<Expand> &registry() {
       {"check.expect_almost_eq", expandCheck},
       {"check.expect_close", expandCheck},
       {"check.eq", expandEq},
+      {"dce_sink", drop},
       {"annotate_device_placement", forward},
       {"LayoutConstraint", forward},
       {"mhlo.topk", expandTopK},
@@ -262,8 +271,6 @@ static const llvm::StringMap<Expand> &registry() {
 static LogicalResult expandEqOp(check::EqOp op) {
   auto type = cast<RankedTensorType>(op.getLhs().getType());
   auto resultType = cast<RankedTensorType>(op.getResult().getType());
-  if (isa<ComplexType>(type.getElementType()))
-    return op.emitError("unsupported: 'check.eq' of complex numbers");
   if (resultType.getRank() != 0 && resultType.getShape() != type.getShape())
     return op.emitOpError("has a result of type ")
            << resultType << ", expected one element or the shape of " << type;
@@ -278,16 +285,29 @@ static LogicalResult expandEqOp(check::EqOp op) {
   };
   Value equal =
       compare(stablehlo::ComparisonDirection::EQ, op.getLhs(), op.getRhs());
-  if (isa<FloatType>(type.getElementType())) {
-    Value difference =
-        stablehlo::SubtractOp::create(builder, type, op.getLhs(), op.getRhs());
-    Value distance = stablehlo::AbsOp::create(builder, type, difference);
+  auto isNear = [&](Value lhs, Value rhs) -> Value {
+    auto part = cast<RankedTensorType>(lhs.getType());
+    Value difference = stablehlo::SubtractOp::create(builder, part, lhs, rhs);
+    Value distance = stablehlo::AbsOp::create(builder, part, difference);
     Value limit = stablehlo::ConstantOp::create(
         builder, DenseElementsAttr::get(
-                     type, builder.getFloatAttr(type.getElementType(), 1e-4)));
-    Value near = compare(stablehlo::ComparisonDirection::LE, distance, limit);
-    equal = stablehlo::OrOp::create(builder, predicate, equal, near);
+                     part, builder.getFloatAttr(part.getElementType(), 1e-4)));
+    return compare(stablehlo::ComparisonDirection::LE, distance, limit);
+  };
+  Value near;
+  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+    auto part = type.clone(complex.getElementType());
+    Value lhs = stablehlo::RealOp::create(builder, part, op.getLhs()),
+          rhs = stablehlo::RealOp::create(builder, part, op.getRhs());
+    Value real = isNear(lhs, rhs);
+    lhs = stablehlo::ImagOp::create(builder, part, op.getLhs());
+    rhs = stablehlo::ImagOp::create(builder, part, op.getRhs());
+    near = stablehlo::AndOp::create(builder, predicate, real, isNear(lhs, rhs));
+  } else if (isa<FloatType>(type.getElementType())) {
+    near = isNear(op.getLhs(), op.getRhs());
   }
+  if (near)
+    equal = stablehlo::OrOp::create(builder, predicate, equal, near);
   if (resultType != predicate) {
     auto scalar = RankedTensorType::get({}, builder.getI1Type());
     Value yes = stablehlo::ConstantOp::create(

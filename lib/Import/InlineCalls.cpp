@@ -6,6 +6,7 @@
 // of callees' arguments as constraints.
 //
 //===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -172,14 +173,27 @@ LogicalResult Inliner::run() {
     return failure();
   // What custom calls name is theirs until they are expanded.
   DenseSet<StringAttr> named;
+  bool flat = true;
+  auto keep = [&](StringAttr name) {
+    named.insert(name);
+    auto callee = symbols.lookup<func::FuncOp>(name);
+    return !callee || callee.isExternal() || succeeded(flatten(callee));
+  };
   main.walk([&](stablehlo::CustomCallOp call) {
     for (Attribute name : call.getCalledComputations())
-      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name)) {
-        named.insert(symbol.getAttr());
-        if (auto callee = symbols.lookup<func::FuncOp>(symbol.getAttr()); callee && !callee.isExternal())
-          (void)flatten(callee);
-      }
+      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
+        (void)keep(symbol.getAttr());
   });
+  // So are the programs of a conformance file.
+  main.walk([&](interpreter::RunParallelOp op) {
+    AttrTypeWalker walker;
+    walker.addWalk([&](StringAttr name) { flat &= keep(name); });
+    walker.walk(op.getPrograms());
+    if (op.getInfeed())
+      walker.walk(*op.getInfeed());
+  });
+  if (!flat)
+    return failure();
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function != main && !named.contains(function.getSymNameAttr()))
       function.erase();

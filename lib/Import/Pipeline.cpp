@@ -13,6 +13,8 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createExpandCustomCallsPass({options.hostCalls}));
   // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
+  // What processes communicate is known once their programs hold no calls.
+  pm.addPass(createExpandParallelPass());
   // Early: branches for other platforms call what is not known here.
   pm.addPass(createBindPlatformPass());
   // What follows knows static shapes alone.
@@ -20,6 +22,7 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
   pm.addPass(createCollectChecksPass());
+  pm.addPass(createWidenFloatsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());
   // What follows knows values that are whole, in regions as well as outside.

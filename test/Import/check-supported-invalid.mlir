@@ -89,3 +89,22 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = stablehlo.convert %0 : (tensor<4xf6E2M3FN>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{unsupported: 'stablehlo.cross-replica-sum': it is of older versions; export with a newer one}}
+  %0 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{unsupported: 'stablehlo.collective_reduce': it is known between the programs of a conformance file alone; give all_reduce}}
+  %0 = "stablehlo.collective_reduce"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

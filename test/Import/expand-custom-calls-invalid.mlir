@@ -31,22 +31,6 @@ func.func @main(%x: tensor<i32>) {
 
 // -----
 
-func.func @main(%x: tensor<4xf32>) {
-  // expected-error-re @+1 {{unsupported: 'check.expect_serialized_eq' at {{.*}} reads what another tool wrote}}
-  "check.expect_serialized_eq"(%x) <{probe_id = "probe0", iteration = 1 : ui32}> : (tensor<4xf32>) -> ()
-  return
-}
-
-// -----
-
-func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<i1> {
-  // expected-error @+1 {{unsupported: 'check.eq' of complex numbers}}
-  %0 = check.eq %x, %x : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<i1>
-  return %0 : tensor<i1>
-}
-
-// -----
-
 func.func @main(%a: tensor<5x3xf32>, %b: tensor<7x2xf32>, %c: tensor<4xi32>) -> tensor<7x2xf32> {
   // expected-error @below {{custom call @ragged_all_to_all sends rows of 'tensor<5x3xf32>' into 'tensor<7x2xf32>', expected rows of one type and a result of the second}}
   %0 = stablehlo.custom_call @ragged_all_to_all(%a, %b, %c, %c, %c, %c) {backend_config = {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}} : (tensor<5x3xf32>, tensor<7x2xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<7x2xf32>

@@ -100,3 +100,13 @@ func.func @partitioned(%x: tensor<4xf32>) {
   stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%x) {has_side_effect = true, mhlo.backend_config = {index = 3 : ui64}} : (tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+// lax.dce_sink says that a value is used, and gives none.
+// CHECK-LABEL: func.func @sink(
+// CHECK-NOT: custom_call
+func.func @sink(%x: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.custom_call @dce_sink(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}

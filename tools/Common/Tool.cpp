@@ -246,15 +246,10 @@ static StringRef unknownOp(StringRef message) {
 static StringRef adviceFor(StringRef op) {
   op.consume_front("stablehlo.");
   return StringSwitch<StringRef>(op)
-      .Cases({"infeed", "outfeed", "send", "recv"},
-             "it moves data in or out while the program runs; give arguments "
-             "and results")
       .Cases({"uniform_quantize", "uniform_dequantize"},
              "quantised types are not known; legalise them before")
       .Cases({"async_start", "async_done"},
              "start and wait are this compiler's to choose; give the op itself")
-      .Cases({"einsum", "unary_einsum", "torch_index_select", "cross-replica-sum"},
-             "it is of older versions; export with a newer one")
       .Default("");
 }
 

@@ -74,13 +74,14 @@ static bool holds(const Way &way, ElementType part, const char *got,
   double a = toDouble(part, got), b = toDouble(part, expected);
   if (way.kind == Way::Equal)
     return a == b;
-  if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) && std::isnan(b);
-  if (std::isinf(a) || std::isinf(b))
-    return a == b;
+  bool same = std::isnan(a) ? std::isnan(b) : a == b;
+  bool finite = std::isfinite(a) && std::isfinite(b);
   if (way.kind == Way::Almost)
-    return std::fabs(a - b) <= way.tolerance;
-  uint64_t ulp = distance(part, got, expected);
+    return same || (finite && std::fabs(a - b) <= way.tolerance);
+  // What is not finite is as far from all else as can be.
+  uint64_t ulp = same     ? 0
+                 : finite ? distance(part, got, expected)
+                          : UINT64_MAX;
   return way.minUlp <= ulp && ulp <= way.maxUlp;
 }
 

@@ -28,6 +28,19 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
                            "::shardc::stablehlo::StablehloDialect"];
 }
 
+def ExpandParallelPass : Pass<"spmd-expand-parallel", "::mlir::ModuleOp"> {
+  let summary = "Let ranks run the programs that a conformance file runs side by side.";
+  let description = [{
+    Before: `interpreter.run_parallel`, `print` and `probe`; the programs' calls are inlined. After: a mesh of
+    replicas by partitions and one `sdy.manual_computation`, in which each rank is a process; `send` and `recv` are
+    permutations, `infeed` the ops of the function that feeds it. `check.expect_serialized_eq` is a check of what the
+    probe saw. Refuses: programs that wait for one another for ever, communication in regions of programs that not
+    all processes run, several grids of different sizes.
+  }];
+  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::sdy::SdyDialect",
+                           "::shardc::stablehlo::StablehloDialect"];
+}
+
 def BindPlatformPass : Pass<"spmd-bind-platform", "::mlir::ModuleOp"> {
   let summary = "Choose one of the platforms that a program was exported for.";
   let description = [{
@@ -77,7 +90,7 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
   let description = [{
     Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
     with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). A check in the body of a loop or in a branch becomes an
-    i1 that is carried out and checked there. Refuses: checks in other regions, or with what other tools wrote.
+    i1 that is carried out and checked there. Refuses: checks in other regions.
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -92,6 +105,17 @@ def ConvertForeignShardingsPass : Pass<"spmd-convert-foreign-shardings", "::mlir
     what has a mesh already.
   }];
   let dependentDialects = ["::shardc::sdy::SdyDialect"];
+}
+
+def WidenFloatsPass : Pass<"spmd-widen-floats", "::mlir::ModuleOp"> {
+  let summary = "Keep floats of four and six bits in eight.";
+  let description = [{
+    Before: values of f4E2M1FN, f6E2M3FN and f6E3M2FN in @main. After: of f8E4M3FN, which has all their numbers. What
+    computes such a value does so in f32, and is rounded to the narrow type's numbers; too large ones to the largest. Leaves
+    alone programs whose arguments or results are of such a type: files of arrays hold them in another form.
+    Refuses: products, and bits of such values.
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
 def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {

@@ -20,7 +20,7 @@ func.func @unary(%f: tensor<?x4xf32>, %i: tensor<8xi32>, %c: tensor<8xcomplex<f3
   %6 = stablehlo.cosine %c : tensor<8xcomplex<f32>>
   // CHECK: stablehlo.count_leading_zeros
   %7 = stablehlo.count_leading_zeros %i : tensor<8xi32>
-  // CHECK: stablehlo.exponential %{{.*}} {result_accuracy = #stablehlo.result_accuracy<atol = 0.000000e+00, rtol = 0.000000e+00, ulps = 1, mode = #stablehlo<result_accuracy_mode TOLERANCE>>}
+  // CHECK: stablehlo.exponential %{{.*}} {result_accuracy = #stablehlo.result_accuracy<atol = 0.000000e+00, rtol = 0.000000e+00, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}
   %8 = stablehlo.exponential %f {result_accuracy = #stablehlo.result_accuracy<ulps = 1, mode = #stablehlo<result_accuracy_mode TOLERANCE>>} : tensor<?x4xf32>
   // CHECK: stablehlo.exponential_minus_one
   %9 = stablehlo.exponential_minus_one %f : tensor<?x4xf32>
@@ -34,8 +34,8 @@ func.func @unary(%f: tensor<?x4xf32>, %i: tensor<8xi32>, %c: tensor<8xcomplex<f3
   %13 = stablehlo.log %f : tensor<?x4xf32>
   // CHECK: stablehlo.log_plus_one
   %14 = stablehlo.log_plus_one %f : tensor<?x4xf32>
-  // CHECK: stablehlo.logistic
-  %15 = stablehlo.logistic %f : tensor<?x4xf32>
+  // CHECK: stablehlo.logistic %{{.*}} {result_accuracy = #stablehlo.result_accuracy<atol = 0.000000e+00, rtol = 0.000000e+00, ulps = 0, mode = #stablehlo.result_accuracy_mode<HIGHEST>>}
+  %15 = stablehlo.logistic %f {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<?x4xf32>
   // CHECK: stablehlo.negate %{{.*}} : (tensor<?x4xf32>) -> tensor<3x4xf32>
   %16 = stablehlo.negate %f : (tensor<?x4xf32>) -> tensor<3x4xf32>
   // CHECK: stablehlo.not
@@ -349,7 +349,7 @@ func.func @calls(%a: tensor<4xf32>) {
   %1 = stablehlo.custom_call @t(%a) {called_computations = [@body], operand_layouts = [dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<0> : tensor<1xindex>]} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: stablehlo.composite "my.op" %{{.*}} {composite_attributes = {k = 2 : i64}, decomposition = @body, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
   %2 = stablehlo.composite "my.op" %a {composite_attributes = {k = 2 : i64}, decomposition = @body, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: stablehlo.tuple %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  // CHECK: stablehlo.tuple %{{.*}}, %{{.*}} : tuple<tensor<4xf32>, tensor<4xf32>>
   %3 = stablehlo.tuple %a, %1 : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
   // CHECK: stablehlo.get_tuple_element %{{.*}}[1] : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
   %4 = stablehlo.get_tuple_element %3[1] : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>

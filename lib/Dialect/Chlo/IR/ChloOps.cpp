@@ -1,5 +1,6 @@
 //===- ChloOps.cpp - The chlo dialect -------------------------------------===//
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Chlo/IR/ChloScan.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -20,7 +21,7 @@ using namespace shardc::chlo;
 #include "shardc/Dialect/Chlo/IR/ChloOps.cpp.inc"
 
 namespace {
-/// Every op may move into a caller; there are no regions.
+/// Every op may move into a caller.
 struct ChloInliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
@@ -38,6 +39,7 @@ void ChloDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "shardc/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
       >();
+  addScanOp(this);
   addInterfaces<ChloInliner>();
 }
 

@@ -128,6 +128,30 @@ void stablehlo::printPairwiseOpType(OpAsmPrinter &printer, Operation *,
   llvm::interleaveComma(operands, printer);
 }
 
+ParseResult stablehlo::parseTupleOpType(OpAsmParser &parser,
+                                        SmallVectorImpl<Type> &operands,
+                                        Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  if (auto function = dyn_cast<FunctionType>(result);
+      function && function.getNumResults() == 1) {
+    llvm::append_range(operands, function.getInputs());
+    result = function.getResult(0);
+    return success();
+  }
+  auto tuple = dyn_cast<TupleType>(result);
+  if (!tuple)
+    return parser.emitError(loc) << "expected a tuple type, got " << result;
+  llvm::append_range(operands, tuple.getTypes());
+  return success();
+}
+
+void stablehlo::printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange,
+                                 Type result) {
+  printer << result;
+}
+
 //===----------------------------------------------------------------------===//
 // Operands and small attributes
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,19 @@ parsePairwiseOpType(mlir::OpAsmParser &parser,
 void printPairwiseOpType(mlir::OpAsmPrinter &printer, mlir::Operation *,
                          mlir::TypeRange operands, mlir::TypeRange results);
 
+/// `<HIGHEST>`, in older text `HIGHEST`.
+mlir::ParseResult parseAccuracyMode(mlir::AsmParser &parser,
+                                    ResultAccuracyMode &mode);
+void printAccuracyMode(mlir::AsmPrinter &printer, ResultAccuracyMode mode);
+
+/// `tuple<T, U>`: the result's type, which holds the operands'; in older text
+/// `(T, U) -> tuple<T, U>`.
+mlir::ParseResult parseTupleOpType(mlir::OpAsmParser &parser,
+                                   llvm::SmallVectorImpl<mlir::Type> &operands,
+                                   mlir::Type &result);
+void printTupleOpType(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                      mlir::TypeRange operands, mlir::Type result);
+
 /// `%a, %b,`: operands, each with a comma behind it; may be none.
 mlir::ParseResult parseOperandsBeforeAttribute(
     mlir::OpAsmParser &parser,

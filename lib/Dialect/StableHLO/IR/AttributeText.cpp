@@ -226,6 +226,26 @@ void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+ParseResult stablehlo::parseAccuracyMode(AsmParser &parser,
+                                         ResultAccuracyMode &mode) {
+  bool bracket = succeeded(parser.parseOptionalLess());
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<ResultAccuracyMode> known = symbolizeResultAccuracyMode(word);
+  if (!known)
+    return parser.emitError(loc)
+           << "expected DEFAULT, HIGHEST or TOLERANCE, got '" << word << "'";
+  mode = *known;
+  return bracket ? parser.parseGreater() : success();
+}
+
+void stablehlo::printAccuracyMode(AsmPrinter &printer,
+                                  ResultAccuracyMode mode) {
+  printer << '<' << stringifyResultAccuracyMode(mode) << '>';
+}
+
 Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
   double atol = 0, rtol = 0;
   int64_t ulps = 0;

@@ -288,9 +288,21 @@ static LogicalResult verifySameCount(const Reporter &report,
   return success();
 }
 
+/// The size of the groups of processes: `?` where groups of replicas stand for all
+/// partitions of these as well, whose number the op does not say.
+template <typename OpT>
+static FailureOr<int64_t> verifyProcessGroups(const Reporter &report, OpT op) {
+  FailureOr<int64_t> size = verifyGroups(report, op.getReplicaGroups());
+  bool hasChannel =
+      op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0;
+  if (failed(size) || !hasChannel || op.getUseGlobalDeviceIds())
+    return size;
+  return ShapedType::kDynamic;
+}
+
 LogicalResult AllGatherOp::verify() {
   Reporter report(*this);
-  FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
+  FailureOr<int64_t> size = verifyProcessGroups(report, *this);
   if (failed(size) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())))
     return failure();
@@ -321,7 +333,7 @@ LogicalResult AllReduceOp::verify() {
 
 LogicalResult ReduceScatterOp::verify() {
   Reporter report(*this);
-  FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
+  FailureOr<int64_t> size = verifyProcessGroups(report, *this);
   int64_t dim = getScatterDimension();
   if (failed(size) || failed(verifyReducer(report, getComputation(), 1, getOperand().getType())) ||
       failed(verifyElementTypes(report, "operand", getOperand().getType(),

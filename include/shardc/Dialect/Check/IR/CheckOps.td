@@ -42,15 +42,20 @@ def Check_ExpectEqConstOp : Check_Op<"expect_eq_const", [AllTypesMatch<["lhs", "
 }
 
 def Check_ExpectSerializedEqOp : Check_Op<"expect_serialized_eq", []> {
-  let summary = "Every element is equal to that of a file that a probe wrote.";
+  let summary = "Every element is equal to that which a probe saw.";
   let description = [{
-    Read, and refused: the file is another tool's.
+    `iter`: the how manieth time that the probe was reached, from 0.
     ```mlir
-    "check.expect_serialized_eq"(%0) <{probe_id = "probe0"}> : (tensor<4xi32>) -> ()
+    %1 = interpreter.probe %0, probe_id = "sum" : tensor<4xi32>
+    check.expect_serialized_eq %0, probe_id = "sum", iter = 0 : tensor<4xi32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$expected, StrAttr:$probe_id,
                        DefaultValuedAttr<UI32Attr, "0">:$iteration);
+  let assemblyFormat = [{
+    $expected `,` `probe_id` `=` $probe_id (`,` `iter` `=` $iteration^)? attr-dict
+      `:` type($expected)
+  }];
 }
 
 def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [SameTypeOperands]> {
@@ -62,7 +67,9 @@ def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [SameTypeOperands]> {
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs,
                        DefaultValuedAttr<F64Attr, "1e-4">:$tolerance);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`,` `tolerance` `=` $tolerance^)? attr-dict `:` type($lhs)
+  }];
 }
 
 def Check_ExpectAlmostEqConstOp : Check_Op<"expect_almost_eq_const", [AllTypesMatch<["lhs", "value"]>]> {

@@ -60,7 +60,10 @@ def StableHLO_TransposeAttr : StableHLO_EnumAttr<"transpose", StableHLO_Transpos
 def StableHLO_ResultAccuracyMode : StableHLO_Enum<"ResultAccuracyMode", [
     I32EnumCase<"DEFAULT", 0>, I32EnumCase<"HIGHEST", 1>, I32EnumCase<"TOLERANCE", 2>]>;
 def StableHLO_ResultAccuracyModeAttr
-    : StableHLO_EnumAttr<"result_accuracy_mode", StableHLO_ResultAccuracyMode>;
+    : StableHLO_EnumAttr<"result_accuracy_mode", StableHLO_ResultAccuracyMode> {
+  // #stablehlo.result_accuracy_mode<HIGHEST>, unlike the others, whose form is read too.
+  let assemblyFormat = "`` custom<AccuracyMode>($value)";
+}
 
 // Stands in text as an integer: api_version = 4 : i32.
 def StableHLO_CustomCallApiVersionAttr

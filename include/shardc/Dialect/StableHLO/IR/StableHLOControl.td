@@ -124,7 +124,7 @@ def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure]> {
   let summary = "Values as one.";
   let arguments = (ins Variadic<StableHLO_AnyValue>:$val);
   let results = (outs AnyTuple:$result);
-  let assemblyFormat = "$val attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$val attr-dict `:` custom<TupleOpType>(type($val), type($result))";
 }
 
 def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element", [Pure]> {

@@ -1,0 +1,174 @@
+//===- WidenFloats.cpp - Floats of four and six bits ----------------------===//
+//
+// f8E4M3FN has every number of f4E2M1FN, f6E2M3FN and f6E3M2FN, so values of these
+// are kept in it. What computes them does so in f32 and is rounded to their
+// numbers.
+//
+//===----------------------------------------------------------------------===//
+#include "OpBuilding.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Import/Passes.h"
+#include "shardc/Support/UserLocation.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+namespace shardc {
+#define GEN_PASS_DEF_WIDENFLOATSPASS
+#include "shardc/Import/Passes.h.inc"
+} // namespace shardc
+
+static bool isNarrow(Type type) {
+  return isa<Float4E2M1FNType, Float6E2M3FNType, Float6E3M2FNType>(
+      getElementTypeOrSelf(type));
+}
+
+static Type wide(Type type) {
+  Type element = Float8E4M3FNType::get(type.getContext());
+  return isNarrow(type) ? cast<RankedTensorType>(type).clone(element) : type;
+}
+
+static bool hasNarrow(TypeRange types) { return llvm::any_of(types, isNarrow); }
+
+/// `value`, of f32, rounded to the nearest number of `narrow`, ties to even.
+static Value roundTo(Ops &ops, Value value, Type narrow) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(narrow).getFloatSemantics();
+  RankedTensorType type = Ops::typeOf(value);
+  auto bits = type.clone(ops.b.getI32Type());
+  double largest = APFloat::getLargest(semantics).convertToDouble();
+  int fraction = APFloat::semanticsPrecision(semantics) - 1,
+      least = APFloat::semanticsMinExponent(semantics);
+  Value high = ops.splat(type, largest), low = ops.splat(type, -largest);
+  Value inside = ops.op<MaxOp>(ops.op<MinOp>(value, high), low);
+  // How far apart numbers are here: a power of two, by the exponent.
+  Value word = BitcastConvertOp::create(ops.b, bits, inside);
+  Value exponent = ops.op<AndOp>(word, ops.splatBits(bits, 0x7F800000));
+  exponent = ops.op<MaxOp>(exponent, ops.splatBits(bits, uint64_t(127 + least) << 23));
+  Value shifted = ops.op<SubtractOp>(exponent, ops.splatBits(bits, uint64_t(fraction) << 23));
+  Value step = BitcastConvertOp::create(ops.b, type, shifted);
+  Value steps = RoundNearestEvenOp::create(ops.b, type, ops.op<DivOp>(inside, step));
+  return ops.op<MulOp>(steps, step);
+}
+
+/// Ops that move values, compare them or choose among them.
+static bool keepsNumbers(Operation *op) {
+  return isa<ReshapeOp, TransposeOp, SliceOp, ConcatenateOp, BroadcastInDimOp,
+             PadOp, ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
+             SelectOp, CompareOp, IsFiniteOp, MaxOp, MinOp, NegOp, AbsOp, ClampOp,
+             WhileOp, CaseOp, IfOp, ReturnOp, OptimizationBarrierOp, SortOp,
+             ScatterOp, ReduceOp, ReduceWindowOp, func::ReturnOp>(op);
+}
+
+/// Gives `op`, whose operands are wide already, wide results.
+static LogicalResult widen(Operation *op) {
+  bool writes = hasNarrow(op->getResultTypes());
+  Ops ops(op);
+  if (auto constant = dyn_cast<ConstantOp>(op); constant && writes) {
+    auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!values)
+      return op->emitError("unsupported: a constant of ") << constant.getType();
+    auto type = cast<RankedTensorType>(wide(constant.getType()));
+    auto convert = [&](APFloat number) {
+      bool lost;
+      number.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
+                     APFloat::rmNearestTiesToEven, &lost);
+      return number;
+    };
+    SmallVector<APFloat> numbers;
+    if (values.isSplat())
+      numbers.push_back(convert(values.getSplatValue<APFloat>()));
+    else
+      for (const APFloat &number : values.getValues<APFloat>())
+        numbers.push_back(convert(number));
+    Value copy = ConstantOp::create(ops.b, DenseElementsAttr::get(type, numbers));
+    op->replaceAllUsesWith(ValueRange(copy));
+    op->erase();
+    return success();
+  }
+  bool isConversion = isa<ConvertOp>(op);
+  if (writes && !keepsNumbers(op)) {
+    if (!op->hasTrait<ElementwiseTrait>() || op->getNumResults() != 1)
+      return op->emitError("unsupported: '")
+             << op->getName() << "' at " << userLocation(op->getLoc())
+             << " of floats of four or six bits; convert around it";
+    // In f32, and back.
+    Type narrow = getElementTypeOrSelf(op->getResult(0));
+    for (OpOperand &operand : op->getOpOperands())
+      if (isConversion || isa<FloatType>(getElementTypeOrSelf(operand.get())))
+        operand.set(ops.convert(operand.get(), ops.b.getF32Type()));
+    Value result = op->getResult(0);
+    auto type = Ops::typeOf(result).clone(ops.b.getF32Type());
+    ops.b.setInsertionPointAfter(op);
+    Value computed = op->getOperand(0);
+    if (!isConversion) {
+      result.setType(type);
+      computed = result;
+    }
+    Value rounded = roundTo(ops, computed, narrow);
+    Value kept = ops.convert(rounded, Float8E4M3FNType::get(op->getContext()));
+    if (isConversion) {
+      result.replaceAllUsesWith(kept);
+      op->erase();
+    } else {
+      Operation *first = computed.getDefiningOp()->getNextNode();
+      // All that reads the result but the rounding, which begins behind it.
+      result.replaceUsesWithIf(kept, [&](OpOperand &use) {
+        for (Operation *at = first; at; at = at->getNextNode()) {
+          if (at == use.getOwner())
+            return false;
+          if (at == kept.getDefiningOp())
+            break;
+        }
+        return true;
+      });
+    }
+    return success();
+  }
+  for (Value result : op->getResults())
+    result.setType(wide(result.getType()));
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      argument.setType(wide(argument.getType()));
+  return success();
+}
+
+/// Whether a value that goes in or out, but to be checked, is of a narrow type.
+static bool isSeenOutside(func::FuncOp main) {
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+    if (isNarrow(type) && !main.getResultAttr(i, "spmd.check"))
+      return true;
+  return hasNarrow(main.getArgumentTypes());
+}
+
+namespace {
+struct WidenFloatsPass final : shardc::impl::WidenFloatsPassBase<WidenFloatsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    SmallVector<Operation *> ops;
+    bool any = false;
+    main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == main)
+        return;
+      ops.push_back(op);
+      any |= hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes());
+    });
+    if (!any || isSeenOutside(main))
+      return;
+    for (Operation *op : ops)
+      if (isa<BitcastConvertOp>(op) && (hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes()))) {
+        op->emitError("unsupported: '") << op->getName() << "' at " << userLocation(op->getLoc())
+                                        << " of floats of four or six bits; convert around it";
+        return signalPassFailure();
+      }
+    for (Operation *op : ops)
+      if (failed(widen(op)))
+        return signalPassFailure();
+    auto results = llvm::map_to_vector(main.getResultTypes(), wide);
+    main.setFunctionType(FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+  }
+};
+} // namespace

@@ -1,0 +1,87 @@
+// RUN: shard-opt %s | FileCheck %s
+// RUN: shard-opt %s | shard-opt | FileCheck %s
+// RUN: shard-opt %s --emit-bytecode | shard-opt | FileCheck %s
+
+// CHECK-LABEL: func @accuracies(
+func.func @accuracies(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.cbrt {{.*}}mode = #stablehlo.result_accuracy_mode<DEFAULT>
+  %0 = stablehlo.cbrt %x {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<DEFAULT>>} : tensor<4xf32>
+  // CHECK: stablehlo.tan {{.*}}atol = 1.000000e-05, rtol = 2.500000e-01, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>
+  %1 = stablehlo.tan %0 {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-5, rtol = 0.25, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @tuples(
+func.func @tuples(%x: tensor<i32>) -> tensor<i32> {
+  // CHECK: stablehlo.tuple %{{.*}}, %{{.*}} : tuple<tensor<i32>, tensor<i32>>
+  %0 = "stablehlo.tuple"(%x, %x) : (tensor<i32>, tensor<i32>) -> tuple<tensor<i32>, tensor<i32>>
+  // CHECK: stablehlo.tuple : tuple<>
+  %1 = stablehlo.tuple : tuple<>
+  // An older text.
+  // CHECK: stablehlo.tuple %{{.*}} : tuple<tensor<i32>>
+  %2 = stablehlo.tuple %x : (tensor<i32>) -> tuple<tensor<i32>>
+  // CHECK: stablehlo.get_tuple_element %{{.*}}[0] : (tuple<tensor<i32>>) -> tensor<i32>
+  %3 = stablehlo.get_tuple_element %2[0] : (tuple<tensor<i32>>) -> tensor<i32>
+  return %3 : tensor<i32>
+}
+
+// CHECK-LABEL: func @channels(
+func.func @channels(%x: tensor<2xi32>, %t: !stablehlo.token) -> tensor<2xi32> {
+  // CHECK: "stablehlo.send"
+  %0 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, is_host_transfer = true} : (tensor<2xi32>, !stablehlo.token) -> !stablehlo.token
+  // CHECK: "stablehlo.recv"
+  %1:2 = "stablehlo.recv"(%0) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 3>} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+  // CHECK: "stablehlo.infeed"
+  %2:2 = "stablehlo.infeed"(%1#1) {infeed_config = "a", layout = [[0]]} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+  // CHECK: "stablehlo.outfeed"
+  %3 = "stablehlo.outfeed"(%2#0, %2#1) : (tensor<2xi32>, !stablehlo.token) -> !stablehlo.token
+  return %2#0 : tensor<2xi32>
+}
+
+// CHECK-LABEL: func @older_names(
+func.func @older_names(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>, %i: tensor<2xi32>) -> tensor<2x2xf32> {
+  // CHECK: stablehlo.einsum %{{.*}}, %{{.*}}, config = "ab,bc->ac" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %0 = stablehlo.einsum %x, %y, config = "ab,bc->ac" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  // CHECK: stablehlo.unary_einsum %{{.*}}, config = "ab->b" : (tensor<2x3xf32>) -> tensor<3xf32>
+  %1 = stablehlo.unary_einsum %x, config = "ab->b" : (tensor<2x3xf32>) -> tensor<3xf32>
+  // CHECK: "stablehlo.torch_index_select"
+  %2 = "stablehlo.torch_index_select"(%x, %i) {dim = 1 : i64, batch_dims = 0 : i64} : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<2x2xf32>
+  // CHECK: "stablehlo.cross-replica-sum"
+  %3 = "stablehlo.cross-replica-sum"(%2) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// Groups of replicas with a channel stand for all partitions of these as well.
+// CHECK-LABEL: func @groups_of_replicas_and_partitions(
+func.func @groups_of_replicas_and_partitions(%x: tensor<2x2xi64>) -> tensor<2x8xi64> {
+  // CHECK: "stablehlo.all_gather"
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<2x2xi64>) -> tensor<2x8xi64>
+  return %0 : tensor<2x8xi64>
+}
+
+// CHECK-LABEL: func @scan(
+func.func @scan(%x: tensor<4xi32>, %c: tensor<i32>) -> tensor<4xi32> {
+  // CHECK: chlo.scan(%{{.*}}) inits(%{{.*}}) dimension=0 attributes {is_reverse = true} {
+  %0:2 = chlo.scan(%x) inits(%c) dimension=0 attributes {is_reverse = true} {
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %1 = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %1, %1 : tensor<i32>, tensor<i32>
+  } : (tensor<4xi32>, tensor<i32>) -> (tensor<4xi32>, tensor<i32>)
+  return %0#0 : tensor<4xi32>
+}
+
+// CHECK-LABEL: func @probes(
+func.func @probes(%x: tensor<4xi32>) {
+  // CHECK: interpreter.probe %{{.*}}, probe_id = "p" : tensor<4xi32>
+  %0 = interpreter.probe %x, probe_id = "p" : tensor<4xi32>
+  // CHECK: interpreter.print %{{.*}} : tensor<4xi32>
+  %1 = interpreter.print %0 : tensor<4xi32>
+  // CHECK: check.expect_almost_eq %{{.*}}, %{{.*}}, tolerance = 1.000000e-01 : tensor<4xi32>
+  check.expect_almost_eq %0, %1, tolerance = 0.1 : tensor<4xi32>
+  // CHECK: check.expect_serialized_eq %{{.*}}, probe_id = "p" : tensor<4xi32>
+  check.expect_serialized_eq %1, probe_id = "p" : tensor<4xi32>
+  // CHECK: check.expect_serialized_eq %{{.*}}, probe_id = "p", iter = 2 : tensor<4xi32>
+  check.expect_serialized_eq %1, probe_id = "p", iter = 2 : tensor<4xi32>
+  return
+}

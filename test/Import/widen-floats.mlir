@@ -1,0 +1,37 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-widen-floats | FileCheck %s
+
+// Numbers of all three types are numbers of f8E4M3FN; sums are made in f32 and rounded.
+// CHECK-LABEL: func @main(
+// CHECK-NOT: f4E2M1FN
+// CHECK: stablehlo.constant dense<[1.000000e+00, 6.000000e+00]> : tensor<2xf8E4M3FN>
+// CHECK: stablehlo.add {{.*}} : tensor<2xf32>
+// CHECK: stablehlo.round_nearest_even
+// CHECK: stablehlo.convert {{.*}} : (tensor<2xf32>) -> tensor<2xf8E4M3FN>
+// CHECK: stablehlo.transpose {{.*}} -> tensor<2x1xf8E4M3FN>
+func.func @main() -> tensor<2x1xf32> {
+  %0 = stablehlo.constant dense<[1.0, 6.0]> : tensor<2xf4E2M1FN>
+  %1 = stablehlo.add %0, %0 : tensor<2xf4E2M1FN>
+  %2 = stablehlo.reshape %1 : (tensor<2xf4E2M1FN>) -> tensor<1x2xf4E2M1FN>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<1x2xf4E2M1FN>) -> tensor<2x1xf4E2M1FN>
+  %4 = stablehlo.convert %3 : (tensor<2x1xf4E2M1FN>) -> tensor<2x1xf32>
+  return %4 : tensor<2x1xf32>
+}
+
+// -----
+
+// What is read from a file, or written to one, has its own form.
+// CHECK-LABEL: func @main(
+// CHECK: stablehlo.reverse {{.*}} : tensor<2xf6E3M2FN>
+func.func @main(%x: tensor<2xf6E3M2FN>) -> tensor<2xf6E3M2FN> {
+  %0 = stablehlo.reverse %x, dims = [0] : tensor<2xf6E3M2FN>
+  return %0 : tensor<2xf6E3M2FN>
+}
+
+// -----
+
+func.func @main() -> tensor<2xi4> {
+  %0 = stablehlo.constant dense<[1.0, 6.0]> : tensor<2xf4E2M1FN>
+  // expected-error-re @below {{unsupported: 'stablehlo.bitcast_convert' at {{.*}} of floats of four or six bits; convert around it}}
+  %1 = stablehlo.bitcast_convert %0 : (tensor<2xf4E2M1FN>) -> tensor<2xi4>
+  return %1 : tensor<2xi4>
+}
