@@ -10,6 +10,8 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
+    stablehlo-suite
+             StableHLO's own test programs stand beside the tree
     openmpi, mpich
              the library's mpirun is there, and was when the tools were built
 """
@@ -74,6 +76,12 @@ for library in ("openmpi", "mpich"):
     part = os.path.join(config.shardc_build_dir, "lib", f"shardrt_mpi_{library}.so")
     if shutil.which(f"mpirun.{library}") and os.path.exists(part):
         config.available_features.add(library)
+
+# StableHLO's own test programs are no part of this tree: beside it, or where the environment says.
+stablehlo_suite = os.environ.get("SHARDC_STABLEHLO_TESTS", os.path.join(os.path.dirname(config.shardc_source_dir), "shared", "stablehlo-tests"))
+if os.path.isdir(os.path.join(stablehlo_suite, "data")):
+    config.available_features.add("stablehlo-suite")
+config.substitutions.append(("%stablehlo_suite", stablehlo_suite))
 
 # Where shardc looks for it as well. Without it such tests are reported as not run.
 cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)]
