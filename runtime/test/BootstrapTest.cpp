@@ -1,11 +1,16 @@
 //===- BootstrapTest.cpp - Launchers' variables, and the store ------------===//
 
+#include "Comm/Bootstrap/Handshake.h"
+#include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Store.h"
+#include "shardrt/shardrt.h"
 #include <arpa/inet.h>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <map>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -200,7 +205,21 @@ Launch launchOf(int64_t rank, int64_t size, int64_t port) {
   launch.host = "127.0.0.1";
   launch.port = port;
   launch.token = "job 1";
+  launch.secret = shardc::crypto::sha256(shardc::crypto::bytesOf("a secret"));
   return launch;
+}
+
+/// A connection to a port of this host; -1 if nobody listens.
+int connectRaw(int64_t port) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0)
+    return fd;
+  close(fd);
+  return -1;
 }
 
 TEST(Store, RanksTellOneAnother) {
@@ -269,36 +288,289 @@ TEST(Store, WhoIsMissingIsNamed) {
 TEST(Store, StrangersAreRefusedAndDisturbNobody) {
   int64_t port = freePort();
   std::string error, at = " cannot join at 127.0.0.1:" + std::to_string(port);
-  auto zero = Store::join(launchOf(0, 2, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
   ASSERT_TRUE(zero) << error;
-  Launch stale = launchOf(1, 2, port);
+  // Of another job, or with another secret: who listens cannot prove itself.
+  Launch stale = launchOf(1, 3, port), thief = launchOf(1, 3, port);
   stale.token = "job 0";
-  EXPECT_FALSE(Store::join(stale, 1000, error));
-  EXPECT_EQ(error, "rank 1" + at + ": this is job 'job 1', not 'job 0'");
-  EXPECT_FALSE(Store::join(launchOf(1, 3, port), 1000, error));
-  EXPECT_EQ(error, "rank 1" + at + ": this job has 2 ranks, not 3");
+  (*thief.secret)[31] ^= 1;
+  for (const Launch &launch : {stale, thief}) {
+    EXPECT_FALSE(Store::join(launch, 1000, error));
+    EXPECT_EQ(error, "rank 1" + at +
+                         ": who listens there is not of this job: it does not "
+                         "hold the job's secret");
+  }
+  // Of this job, but started differently: told why.
+  EXPECT_FALSE(Store::join(launchOf(1, 4, port), 1000, error));
+  EXPECT_EQ(error, "rank 1" + at + ": this job has 3 ranks, not 4");
+  Launch sealed = launchOf(1, 3, port);
+  sealed.encrypts = true;
+  EXPECT_FALSE(Store::join(sealed, 1000, error));
+  EXPECT_EQ(error, "rank 1" + at +
+                       ": rank 1 was started with --encrypt, rank 0 without: "
+                       "start all ranks with the same options");
   // Somebody who speaks another language.
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(
-      connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)), 0);
+  int fd = connectRaw(port);
+  ASSERT_GE(fd, 0);
   std::string http = "GET / HTTP/1.1\r\n\r\n";
   EXPECT_EQ(send(fd, http.data(), http.size(), 0),
             static_cast<ssize_t>(http.size()));
-  auto one = Store::join(launchOf(1, 2, port), 1000, error);
+  auto one = Store::join(launchOf(1, 3, port), 1000, error);
   ASSERT_TRUE(one) << error;
   char byte;
   EXPECT_LE(recv(fd, &byte, 1, 0), 0);
   close(fd);
-  EXPECT_FALSE(Store::join(launchOf(1, 2, port), 1000, error));
+  EXPECT_FALSE(Store::join(launchOf(1, 3, port), 1000, error));
   EXPECT_EQ(error, "rank 1" + at + ": rank 1 has joined already");
-  EXPECT_FALSE(Store::join(launchOf(0, 2, port), 1000, error));
-  EXPECT_EQ(error, "rank 0 cannot listen at port " + std::to_string(port) +
+  EXPECT_FALSE(Store::join(launchOf(0, 3, port), 1000, error));
+  EXPECT_EQ(error, "rank 0 cannot listen at 127.0.0.1:" + std::to_string(port) +
                        ": Address already in use; another job may use it: set "
                        "MASTER_PORT to another one");
+}
+
+TEST(Store, NobodyListensOnceAllHaveJoined) {
+  int64_t port = freePort();
+  std::string error, value;
+  auto zero = Store::join(launchOf(0, 2, port), 1000, error);
+  ASSERT_TRUE(zero) << error;
+  int waiting = connectRaw(port);
+  EXPECT_GE(waiting, 0);
+  auto one = Store::join(launchOf(1, 2, port), 1000, error);
+  ASSERT_TRUE(one) << error;
+  // Closed soon after, and with it who had connected and said nothing.
+  int again = -1;
+  for (int i = 0; i < 200 && (again = connectRaw(port)) >= 0; ++i) {
+    close(again);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(again, -1);
+  char byte;
+  EXPECT_LE(recv(waiting, &byte, 1, 0), 0);
+  close(waiting);
+  // Those who are in go on.
+  EXPECT_TRUE(zero->set("later", "1", error));
+  EXPECT_TRUE(one->get("later", 5000, value, error)) << error;
+}
+
+TEST(Store, ListensAtTheAddressThatIsNamedAndNoOther) {
+  std::string error;
+  Launch launch = launchOf(0, 2, freePort());
+  launch.host = "127.0.0.3";
+  auto zero = Store::join(launch, 1000, error);
+  ASSERT_TRUE(zero) << error;
+  EXPECT_EQ(zero->address(), "127.0.0.3");
+  EXPECT_EQ(connectRaw(launch.port), -1) << "listens at 127.0.0.1 as well";
+  launch.rank = 1;
+  EXPECT_TRUE(Store::join(launch, 1000, error)) << error;
+  // Not an address of this host (a block for documents), and all at once.
+  for (auto [host, why] : std::map<std::string, std::string>{
+           {"192.0.2.1", "192.0.2.1 is no address of this host"},
+           {"0.0.0.0", "0.0.0.0 is every network of this host; name one of its "
+                       "addresses"}}) {
+    Launch wrong = launchOf(0, 2, freePort());
+    wrong.host = host;
+    EXPECT_FALSE(Store::join(wrong, 1000, error));
+    EXPECT_EQ(error, "rank 0 cannot listen at " + host + ":" +
+                         std::to_string(wrong.port) + ": " + why);
+  }
+}
+
+TEST(Store, ANameWithAnOwnerIsItsOwnersToSet) {
+  EXPECT_EQ(ownerOf("place/0@3"), 3);
+  EXPECT_EQ(ownerOf("shared/program/0@0/12"), 0);
+  EXPECT_EQ(ownerOf("place/0/3"), -1);
+  EXPECT_EQ(ownerOf("a@b"), -1);
+  EXPECT_EQ(ownerOf("a@-1"), -1);
+  int64_t port = freePort();
+  std::string error, value;
+  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
+  auto one = Store::join(launchOf(1, 3, port), 1000, error);
+  ASSERT_TRUE(zero && one) << error;
+  EXPECT_FALSE(one->set("shared/program@0/1", "evil", error));
+  EXPECT_EQ(error, "'shared/program@0/1' is not for rank 1 to set");
+  EXPECT_FALSE(one->set("end@2", "here", error));
+  EXPECT_FALSE(one->set("end@*", "here", error));
+  EXPECT_FALSE(zero->set("place@1", "x", error));
+  EXPECT_EQ(error, "'place@1' is not for rank 0 to set");
+  EXPECT_TRUE(zero->set("shared/program@0/1", "good", error)) << error;
+  EXPECT_TRUE(one->get("shared/program@0/1", 1000, value, error)) << error;
+  EXPECT_EQ(value, "good");
+}
+
+// Sixty-five of them at a time, some thousands in all, that say nothing or greet
+// as if they were rank 1, from before it comes until it has joined.
+TEST(Store, ARankComesInThroughAFlood) {
+  int64_t port = freePort();
+  std::string error;
+  auto zero = Store::join(launchOf(0, 2, port), 10'000, error);
+  ASSERT_TRUE(zero) << error;
+  std::atomic<bool> isOver = false;
+  std::atomic<int> came = 0;
+  std::thread flood([&] {
+    std::vector<int> open;
+    Handshake fake(shardc::crypto::randomKey(), {"store", "job 1", port, 0});
+    std::string greeting = fake.greet({1, 2, 0});
+    while (!isOver) {
+      int fd = connectRaw(port);
+      if (fd < 0)
+        break;
+      if (++came % 2)
+        (void)!send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL);
+      open.push_back(fd);
+      if (open.size() > 200) {
+        for (int i = 0; i < 100; ++i)
+          close(open[i]);
+        open.erase(open.begin(), open.begin() + 100);
+      }
+    }
+    for (int fd : open)
+      close(fd);
+  });
+  while (came < 500)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  auto one = Store::join(launchOf(1, 2, port), 20'000, error);
+  isOver = true;
+  flood.join();
+  EXPECT_TRUE(one) << error;
+}
+
+TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {
+  int64_t port = freePort();
+  std::string error, value;
+  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
+  auto one = Store::join(launchOf(1, 3, port), 1000, error);
+  auto two = Store::join(launchOf(2, 3, port), 1000, error);
+  ASSERT_TRUE(zero && one && two) << error;
+  std::thread other([&] {
+    std::string mine;
+    EXPECT_FALSE(zero->meet("begin", 300, mine));
+    EXPECT_EQ(zero->status(), SHARDRT_WATCHDOG);
+  });
+  EXPECT_FALSE(two->meet("begin", 300, error));
+  EXPECT_EQ(error, "rank 2 waited 300 ms for rank 1 to come to 'begin', which "
+                   "joined and went no further: it may be stopped");
+  EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
+  other.join();
+  EXPECT_FALSE(two->get("place@1", 50, value, error));
+  EXPECT_EQ(error, "rank 2 waited 50 ms for 'place@1' of rank 1, which has "
+                   "joined and gone no further: it may be stopped");
+  EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
+  // One that ends is another matter.
+  std::string who;
+  EXPECT_FALSE(two->isBroken(who));
+  one.reset();
+  for (int i = 0; i < 200 && !two->isBroken(who); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(who, "rank 1 is gone: its process ended, or gave up, before the "
+                 "others");
+}
+
+TEST(Store, OneHostHandsTheSecretOn) {
+  char directory[] = "/tmp/shardrt-test-XXXXXX";
+  ASSERT_TRUE(mkdtemp(directory));
+  Map variables = {{"XDG_RUNTIME_DIR", directory}};
+  auto lookUp = [&](const char *name) -> const char * {
+    auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  int64_t port = freePort();
+  std::string error;
+  Launch zeroth = launchOf(0, 3, port);
+  zeroth.secret.reset();
+  zeroth.isOneHost = true;
+  EXPECT_EQ(readSecret(lookUp, zeroth), "");
+  ASSERT_EQ(zeroth.secretFile.rfind(directory, 0), 0u) << zeroth.secretFile;
+  EXPECT_EQ(zeroth.secretFile.find("job 1"), std::string::npos);
+  Launch first = zeroth, other = zeroth;
+  first.rank = 1;
+  // Of a job of that name that was killed.
+  shardc::crypto::Key old = shardc::crypto::randomKey();
+  EXPECT_EQ(handOnSecret(zeroth, old), "");
+  // Comes before rank 0 does.
+  std::unique_ptr<Store> one;
+  std::thread early([&] {
+    std::string why;
+    one = Store::join(first, 10'000, why);
+    EXPECT_TRUE(one) << why;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  auto zero = Store::join(zeroth, 1000, error);
+  early.join();
+  ASSERT_TRUE(zero && one) << error;
+  EXPECT_EQ(zero->secret(), one->secret());
+  EXPECT_NE(zero->secret(), old);
+  struct stat found = {};
+  ASSERT_EQ(lstat(zeroth.secretFile.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0600u);
+  // Once all are there it goes.
+  Launch second = first;
+  second.rank = 2;
+  auto two = Store::join(second, 1000, error);
+  ASSERT_TRUE(two) << error;
+  for (int i = 0; i < 400 && lstat(zeroth.secretFile.c_str(), &found) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_NE(lstat(zeroth.secretFile.c_str(), &found), 0);
+  // A directory that others can write to is not for secrets.
+  ASSERT_EQ(chmod(directory, 0777), 0);
+  EXPECT_NE(handOnSecret(zeroth, old).find("open to others"),
+            std::string::npos);
+  ASSERT_EQ(rmdir(directory), 0);
+}
+
+TEST(Store, OneHostTakesTheSecretAwayWhenItFails) {
+  char directory[] = "/tmp/shardrt-test-XXXXXX";
+  ASSERT_TRUE(mkdtemp(directory));
+  Launch launch = launchOf(0, 2, freePort());
+  launch.secret.reset();
+  // One of its own below, which goes as well.
+  std::string own =
+      std::string(directory) + "/shardrt-" + std::to_string(geteuid());
+  launch.secretFile = own + "/shardrt-x.secret";
+  std::string error;
+  auto zero = Store::join(launch, 1000, error);
+  ASSERT_TRUE(zero) << error;
+  struct stat found = {};
+  EXPECT_EQ(lstat(launch.secretFile.c_str(), &found), 0);
+  ASSERT_EQ(lstat(own.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0700u);
+  EXPECT_FALSE(zero->meet("begin", 50, error));
+  zero.reset();
+  EXPECT_EQ(rmdir(directory), 0) << "something is left";
+}
+
+TEST(Secret, WhereItIsFromAndWhereItIsMissed) {
+  struct {
+    Map variables;
+    bool isOneHost, isInsecure;
+    const char *says; ///< how its error begins
+  } const cases[] = {
+      {{{"SHARDRT_SECRET", std::string(64, 'a')}}, false, false, ""},
+      {{{"SHARDRT_SECRET", std::string(63, 'a')}}, false, false,
+       "SHARDRT_SECRET: expected 64 hexadecimal digits"},
+      {{{"SHARDRT_SECRET", std::string(64, 'g')}}, true, false,
+       "SHARDRT_SECRET: expected 64 hexadecimal digits"},
+      {{{"SHARDRT_SECRET_FILE", "/no/such/file"}}, true, false,
+       "SHARDRT_SECRET_FILE: "},
+      {{}, true, false, ""},
+      {{}, false, true, ""},
+      {{}, false, false, "test does not say that all ranks are on one host"},
+  };
+  for (const auto &one : cases) {
+    Launch launch = launchOf(0, 2, 1);
+    launch.secret.reset();
+    launch.isOneHost = one.isOneHost;
+    launch.isInsecure = one.isInsecure;
+    std::string error = readSecret(
+        [&](const char *name) -> const char * {
+          auto found = one.variables.find(name);
+          return found == one.variables.end() ? nullptr
+                                              : found->second.c_str();
+        },
+        launch);
+    EXPECT_EQ(error.substr(0, std::string(one.says).size()), one.says);
+    EXPECT_EQ(error.empty(), std::string(one.says).empty()) << error;
+    EXPECT_EQ(error.find(std::string(10, 'g')), std::string::npos) << error;
+  }
 }
 
 TEST(Store, AValueIsSetOnce) {

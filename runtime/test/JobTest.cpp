@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreeSites.h"
+#include "shardrt/Jobs.h"
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -469,6 +470,66 @@ TEST(Processes, AsManyAsRanks) {
   EXPECT_STREQ(error, "the job has 1 processes, but the program's mesh has 2 "
                       "ranks: start one for each");
   shardrt_job_leave(job);
+}
+
+TEST(Job, SealedSocketsCarryTheSame) {
+  for (bool encrypts : {false, true}) {
+    setenv("SHARDRT_ENCRYPT", encrypts ? "1" : "0", 1);
+    TestWorld world(threeSites(3), 0, 20'000, 0, false, Way::Sockets);
+    unsetenv("SHARDRT_ENCRYPT");
+    EXPECT_EQ(world.run([](shardrt_context *ctx) -> int {
+      for (int64_t count : {1, 2048, 65'536, 300'000}) {
+        std::vector<float> mine(count), sum(count);
+        for (int64_t i = 0; i < count; ++i)
+          mine[i] = static_cast<float>(i % 1000 + shardrt_rank(ctx));
+        if (int s = shardrt_all_reduce(ctx, 1, mine.data(), sum.data(), count))
+          return s;
+        for (int64_t i = 0; i < count; ++i)
+          if (sum[i] != static_cast<float>(3 * (i % 1000) + 3))
+            return shardrt_fail(ctx, 3, "a wrong sum");
+      }
+      return 0;
+    }),
+              SHARDRT_OK)
+        << world.error();
+  }
+}
+
+TEST(Job, RanksHaveTheSameOrAllSayWhoHasNot) {
+  TestWorld world(threeSites(4), 0, 10'000, 0, false, Way::Sockets);
+  struct {
+    const char *name;
+    std::vector<const char *> values;
+    const char *says;
+  } const cases[] = {
+      {"same", {"a", "a", "a", "a"}, ""},
+      {"of its own", {"a", "", "a", ""}, ""},
+      {"third", {"a", "a", "b", "a"}, "rank 2 has b, rank 0 has a"},
+      {"first", {"b", "a", "", "a"}, "rank 1 has a, rank 0 has b"},
+  };
+  for (const auto &one : cases)
+    world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+      char error[256] = "";
+      EXPECT_EQ(shardrt_job_agree(member.job, one.name, one.values[rank], error,
+                                  sizeof(error)),
+                *one.says ? SHARDRT_ARTIFACT : SHARDRT_OK)
+          << one.name << ", rank " << rank;
+      EXPECT_STREQ(error, one.says);
+    });
+}
+
+TEST(Job, OnlyRankZeroPublishesPrograms) {
+  TestWorld world(threeSites(2), 0, 10'000, 0, false, Way::Sockets);
+  world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+    char error[256] = "";
+    if (rank == 1) {
+      EXPECT_EQ(shardrt_job_put(member.job, "program/7@0", "evil", 4, error,
+                                sizeof(error)),
+                SHARDRT_LOST);
+      EXPECT_STREQ(error,
+                   "'shared/program/7@0/1' is not for rank 1 to set");
+    }
+  });
 }
 
 TEST(Job, ValuesOfAnyLengthAreShared) {

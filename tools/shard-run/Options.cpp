@@ -38,6 +38,16 @@ static NumberOption
     processes("processes",
               cl::desc("Start N processes on this machine, one for each rank"),
               cl::value_desc("N"), cl::cat(category));
+static cl::opt<bool> insecure(
+    "insecure",
+    cl::desc("Ranks on several hosts do without a secret (SHARDRT_SECRET_FILE): "
+             "whoever reaches a port of the job can be one of them"),
+    cl::cat(category));
+static cl::opt<bool> encrypt(
+    "encrypt",
+    cl::desc("Encrypt what ranks send one another over sockets; by default it "
+             "is authenticated"),
+    cl::cat(category));
 static cl::opt<bool> deterministic(
     "deterministic",
     cl::desc("Over NCCL: combine elements in the order of ranks, as the other "
@@ -238,6 +248,10 @@ static Error checkOptions() {
   if (processes.getNumOccurrences() && transport == "mpi")
     return usage("--transport=mpi is for processes that mpirun starts; "
                  "--processes starts them without it");
+  if (encrypt && (transport == "mpi" || transport == "nccl"))
+    return usage("--encrypt is about messages over sockets, but "
+                 "--transport=" +
+                 transport + " sends them by itself, as they are");
   if (Error error = compile.check())
     return error;
   if (sandbox && (processes.getNumOccurrences() ||
@@ -448,6 +462,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
   options.deterministic = deterministic;
+  // As embedders say it; processes that this one starts say the same.
+  if (insecure)
+    setenv("SHARDRT_INSECURE", "1", 1);
+  if (encrypt)
+    setenv("SHARDRT_ENCRYPT", "1", 1);
   options.asksForDirect = transport == "direct";
   options.asksForThreads = transport == "thread" || transport == "direct";
   if (is_contained({"process", "shm", "tcp", "mpi"}, transport.getValue()))

@@ -1,8 +1,10 @@
 //===- Processes.cpp - Ranks that are processes ---------------------------===//
 //
 // --processes=N is a launcher for one machine: it listens at a port that the
-// system picks, hands the socket to rank 0, and tells each process its rank as
-// other launchers do. What they share with it has no name, and they inherit it
+// system picks, hands the socket to rank 0, and tells each process its rank and
+// the job's secret, as other launchers do. On SHARDRT_NEWS it tells rank 0 whom
+// a signal ended, so that nobody waits for a rank that never came. What they
+// share with it has no name, and they inherit it
 // open: SHARDRT_COMPILED is what all of them load, which nobody can write to,
 // SHARDRT_ERRORS the descriptor where each leaves what it has to say in the end
 // (what several say is said once), SHARDRT_CALLS one to lock.
@@ -10,9 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Processes.h"
+#include "shardc/Crypto/Crypto.h"
 #include "shardc/Support/MemoryFile.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardrt/Checkpoint.h"
+#include "shardrt/Jobs.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -95,6 +99,10 @@ struct Started {
   bool isOver = false;
   bool isKilled = false; ///< by a signal that the launcher did not send
   bool isLate = false;   ///< it did not end, and was ended
+  bool isEnded = false;  ///< the launcher has ended it
+  /// Since when, and by which signal, it is stopped; 0: it is not.
+  int64_t stoppedMs = 0;
+  int stopSignal = 0;
   int code = 0;
 };
 } // namespace
@@ -107,15 +115,21 @@ static bool isOfRun(int code) {
 
 /// The ranks that say why all ended: those that gave up by themselves, before
 /// the others missed them; where there is none, all.
-static std::vector<size_t> findSpeakers(const std::vector<Started> &ranks) {
-  std::vector<size_t> all, gaveUp;
+static std::vector<size_t> findSpeakers(const std::vector<Started> &ranks,
+                                        int firstCode) {
+  std::vector<size_t> all, gaveUp, late;
   bool isAnyKilled = false;
   for (auto [rank, started] : enumerate(ranks)) {
     all.push_back(rank);
     isAnyKilled |= started.isKilled;
     if (started.code != 0 && !isOfRun(started.code))
       gaveUp.push_back(rank);
+    if (started.code == static_cast<int>(ExitCode::Watchdog))
+      late.push_back(rank);
   }
+  // Others miss the rank that gave up waiting; it says for whom it waited.
+  if (firstCode == static_cast<int>(ExitCode::Watchdog) && !isAnyKilled)
+    return late;
   return gaveUp.empty() || isAnyKilled ? all : gaveUp;
 }
 
@@ -137,68 +151,155 @@ static int describeEnd(int64_t rank, pid_t process, int status, bool isAsked) {
   return static_cast<int>(ExitCode::RankLost);
 }
 
-static int waitForAll(std::vector<Started> &ranks) {
-  using Clock = std::chrono::steady_clock;
-  // Where a rank was lost the others find out by themselves, and say more. Who
-  // does not begin is waited for by those who wait to begin.
-  std::chrono::seconds grace(4);
-  bool isBeginning = false;
-  std::optional<Clock::time_point> failedAt, sentAt;
-  bool isAsked = false;
-  int sent = 0;
+static int64_t nowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// How long the others may take to find out by themselves, and say more, once a
+/// rank has ended with `code`.
+static int64_t graceOf(int code) {
+  // Who does not begin is waited for by those who wait to begin.
+  if (!isOfRun(code))
+    return 1000;
+  // All watchdogs bark at about the same time.
+  return code == static_cast<int>(ExitCode::Watchdog) ? 700 : 1700;
+}
+
+namespace {
+/// The processes of a job, until all are over.
+class Watch {
+public:
+  /// `news`: where rank 0 hears who was killed.
+  Watch(std::vector<Started> &ranks, int news, int64_t timeoutMs)
+      : ranks(ranks), news(news), timeoutMs(timeoutMs) {}
+  int run();
+  int firstCode = 0; ///< of the rank that failed first
+
+private:
+  /// Looks what became of a process; false if it is over.
+  bool look(size_t rank, Started &started);
+  void end(size_t rank, Started &started, const std::string &why);
+  void endThoseLeft();
+  void sendOn();
+
+  std::vector<Started> &ranks;
+  int news;
+  int64_t timeoutMs;
+  int64_t failedMs = 0; ///< when; 0: nothing has
+  bool isAsked = false; ///< all that are left have been ended
+  int sent = 0;         ///< the signal that was sent on,
+  int64_t sentMs = 0;   ///< and when first
+};
+} // namespace
+
+bool Watch::look(size_t rank, Started &started) {
+  int status = 0;
+  pid_t found =
+      waitpid(started.process, &status, WNOHANG | WUNTRACED | WCONTINUED);
+  if (found == 0 || (found < 0 && errno == EINTR))
+    return true;
+  if (found > 0 && (WIFSTOPPED(status) || WIFCONTINUED(status))) {
+    started.stoppedMs = WIFSTOPPED(status) ? nowMs() : 0;
+    started.stopSignal = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+    return true;
+  }
+  started.isOver = true;
+  // A terminal's signal reaches all processes, in any order.
+  bool isAskedFor = isAsked || started.isEnded || caught != 0;
+  started.isKilled = found > 0 && WIFSIGNALED(status) && !isAskedFor;
+  started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
+                           : describeEnd(rank, started.process, status,
+                                         isAskedFor);
+  if (started.isKilled) {
+    std::string line =
+        std::to_string(rank) + " " + std::to_string(WTERMSIG(status)) + "\n";
+    (void)!send(news, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  if (started.code != 0 && failedMs == 0) {
+    failedMs = nowMs();
+    firstCode = started.code;
+  }
+  return false;
+}
+
+void Watch::end(size_t rank, Started &started, const std::string &why) {
+  if (!why.empty())
+    errs() << "shard-run: rank " << rank << " (process " << started.process
+           << ") " << why << "\n";
+  started.isEnded = true;
+  started.isLate = isOfRun(firstCode) && sent == 0;
+  kill(started.process, SIGKILL);
+}
+
+void Watch::endThoseLeft() {
+  // One that is stopped does not hear what it is asked.
+  bool isLate = sent != 0 ? nowMs() - sentMs > 1000
+                          : failedMs != 0 &&
+                                nowMs() - failedMs > graceOf(firstCode);
+  for (auto [rank, started] : enumerate(ranks)) {
+    if (started.isOver || started.isEnded)
+      continue;
+    // What is stopped finds out nothing.
+    if (isLate || (failedMs != 0 && started.stoppedMs != 0))
+      end(rank, started,
+          isOfRun(firstCode) && sent == 0 ? "does not end: it is ended" : "");
+  }
+  isAsked |= isLate;
+  if (failedMs != 0 || sent != 0)
+    return;
+  // Where ranks step, those that wait have said so by now.
+  for (auto [rank, started] : enumerate(ranks)) {
+    int64_t stoppedFor = nowMs() - started.stoppedMs;
+    if (started.isOver || started.stoppedMs == 0 ||
+        stoppedFor - timeoutMs < 800)
+      continue;
+    firstCode = static_cast<int>(ExitCode::Watchdog);
+    end(rank, started,
+        "was stopped by signal " + std::to_string(started.stopSignal) + " (" +
+            strsignal(started.stopSignal) + ") " + std::to_string(stoppedFor) +
+            " ms ago, longer than ranks wait for one another: it is ended");
+    failedMs = nowMs();
+  }
+}
+
+void Watch::sendOn() {
+  if (caught == 0 || sent == caught)
+    return;
+  sent = caught;
+  if (sentMs == 0)
+    sentMs = nowMs();
+  for (Started &started : ranks)
+    if (!started.isOver)
+      kill(started.process, sent);
+}
+
+int Watch::run() {
   while (true) {
     bool isAnyLeft = false, isAnyNew = false;
     for (auto [rank, started] : enumerate(ranks)) {
       if (started.isOver)
         continue;
-      int status = 0;
-      pid_t found = waitpid(started.process, &status, WNOHANG);
-      if (found == 0 || (found < 0 && errno == EINTR)) {
-        isAnyLeft = true;
-        continue;
-      }
-      started.isOver = isAnyNew = true;
-      // A terminal's signal reaches all processes, in any order.
-      bool isOver = isAsked || caught != 0;
-      started.isKilled = found > 0 && WIFSIGNALED(status) && !isOver;
-      started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
-                               : describeEnd(rank, started.process, status,
-                                             isOver);
-      if (started.code != 0 && !failedAt) {
-        failedAt = Clock::now();
-        isBeginning = !isOfRun(started.code);
-        if (isBeginning)
-          grace = std::chrono::seconds(1);
-      }
+      (look(rank, started) ? isAnyLeft : isAnyNew) = true;
     }
     if (!isAnyLeft)
       break;
-    bool isLate = failedAt && Clock::now() - *failedAt > grace && !isAsked;
-    // One that is stopped does not hear what it is asked.
-    isLate |= sentAt && Clock::now() - *sentAt > std::chrono::seconds(1) && !isAsked;
-    if (isLate || (caught != 0 && sent != caught)) {
-      sent = caught;
-      if (sent != 0 && !sentAt)
-        sentAt = Clock::now();
-      isAsked |= isLate;
-      for (auto [rank, started] : enumerate(ranks))
-        if (!started.isOver) {
-          if (isLate && !isBeginning && sent == 0)
-            errs() << "shard-run: rank " << rank << " (process "
-                   << started.process << ") does not end: it is ended\n";
-          started.isLate |= isLate && !isBeginning;
-          kill(started.process, isLate ? SIGKILL : caught);
-        }
-    }
+    sendOn();
+    if (!isAsked)
+      endThoseLeft();
     if (!isAnyNew)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   if (sent != 0)
     return 128 + sent;
+  if (firstCode == static_cast<int>(ExitCode::Watchdog) &&
+      none_of(ranks, [](const Started &rank) { return rank.isKilled; }))
+    return firstCode;
   // A lost rank explains what the others say; else the lowest rank has the
   // word.
   int code = 0;
-  for (size_t rank : findSpeakers(ranks))
+  for (size_t rank : findSpeakers(ranks, firstCode))
     if (ranks[rank].code == static_cast<int>(ExitCode::RankLost))
       return ranks[rank].code;
     else if (code == 0)
@@ -234,7 +335,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   socklen_t length = sizeof(address);
   auto *any = reinterpret_cast<sockaddr *>(&address);
   if (listener < 0 || bind(listener, any, length) != 0 ||
-      listen(listener, 1024) != 0 || getsockname(listener, any, &length) != 0)
+      listen(listener, 4096) != 0 || getsockname(listener, any, &length) != 0)
     return systemError("cannot listen at a port of this host");
   std::string program = sys::fs::getMainExecutable(argv[0], nullptr);
   struct sigaction action = {};
@@ -247,9 +348,12 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
       sigaction(number, &action, nullptr);
   }
 
-  uint64_t random = sys::Process::GetRandomNumber();
-  std::string token =
-      "shard-run-" + std::to_string(getpid()) + "-" + std::to_string(random);
+  int news[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, news) != 0)
+    return systemError("no sockets");
+  // The name tells jobs apart, the secret lets ranks in.
+  std::string token = "shard-run-" + std::to_string(getpid());
+  std::string secret = crypto::toHex(crypto::randomKey());
   errs().flush();
   outs().flush();
   std::vector<Started> ranks(options.processes);
@@ -283,12 +387,18 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
     setenv("SHARDRT_RANK", std::to_string(rank).c_str(), 1);
     setenv("SHARDRT_NUM_RANKS", std::to_string(options.processes).c_str(), 1);
     setenv("SHARDRT_JOB_TOKEN", token.c_str(), 1);
+    setenv("SHARDRT_SECRET", secret.c_str(), 1);
+    unsetenv("SHARDRT_SECRET_FILE");
     setenv("MASTER_ADDR", "127.0.0.1", 1);
     setenv("MASTER_PORT", std::to_string(ntohs(address.sin_port)).c_str(), 1);
-    if (rank == 0)
+    close(news[0]);
+    if (rank == 0) {
       setenv("SHARDRT_LISTENER", std::to_string(listener).c_str(), 1);
-    else
+      setenv("SHARDRT_NEWS", std::to_string(news[1]).c_str(), 1);
+    } else {
       close(listener);
+      close(news[1]);
+    }
     handOn("SHARDRT_ERRORS", started.said.descriptor());
     handOn("SHARDRT_CALLS", calls->descriptor());
     setenv("SHARDRT_COMPILED", prepared->path().c_str(), 1);
@@ -300,16 +410,24 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
     _exit(static_cast<int>(ExitCode::IO));
   }
   close(listener);
-  ended.code = waitForAll(ranks);
-  // Ranks that do not end are lost themselves where none was killed: else they
-  // may have waited for that one.
+  close(news[1]);
+  int64_t timeoutMs = options.timeoutMs > 0 ? options.timeoutMs : 30'000;
+  Watch watch(ranks, news[0], timeoutMs);
+  ended.code = watch.run();
+  close(news[0]);
+  // Ranks that do not end are lost themselves where none was killed or stopped:
+  // else they may have waited for that one.
   if (caught == 0) {
     ended.lost = count_if(ranks, [](const Started &rank) { return rank.isKilled; });
+    if (ended.lost == 0)
+      ended.lost = count_if(ranks, [](const Started &rank) {
+        return rank.isLate && rank.stoppedMs != 0;
+      });
     if (ended.lost == 0)
       ended.lost = count_if(ranks, [](const Started &rank) { return rank.isLate; });
   }
   std::vector<std::string> said;
-  for (size_t rank : findSpeakers(ranks)) {
+  for (size_t rank : findSpeakers(ranks, watch.firstCode)) {
     Expected<std::string> left = ranks[rank].said.read();
     if (!left) {
       consumeError(left.takeError());
@@ -469,6 +587,10 @@ Expected<JobMember> JobMember::join(const RunOptions &options) {
                      (status == SHARDRT_MEMORY ? "joining the other ranks: " : "") +
                          Twine(problem));
   member.job.reset(joined);
+  if (joined && shardrt_job_is_insecure(joined) && member.isFirst())
+    errs() << "shard-run: warning: --insecure: ranks prove nothing to one "
+              "another; whoever reaches a port of this job can be one of them "
+              "and run code here\n";
   if (!joined && !options.asksForProcesses.empty())
     return toolError(
         ExitCode::Usage,
@@ -498,7 +620,7 @@ std::optional<SharedProgram> SharedProgram::of(const RunOptions &options,
   shared.job = member.get();
   // A file of several modules is several programs.
   static int number = 0;
-  shared.name = "program/" + std::to_string(number++);
+  shared.name = "program/" + std::to_string(number++) + "@0";
   SHA256 hash;
   hash.update(options.command);
   hash.update(sys::getHostCPUName());
@@ -510,17 +632,39 @@ std::optional<SharedProgram> SharedProgram::of(const RunOptions &options,
   return shared;
 }
 
-void SharedProgram::show(StringRef path) {
+Error SharedProgram::agree(StringRef digest) {
+  char problem[1024] = "";
+  std::string text = digest.empty() ? "" : ("SHA-256 " + digest).str();
+  int status =
+      shardrt_job_agree(job, StringRef(name).drop_back(2).str().c_str(),
+                        text.c_str(), problem, sizeof(problem));
+  if (status == SHARDRT_OK)
+    return Error::success();
+  return toolError(static_cast<ExitCode>(status),
+                   status == SHARDRT_ARTIFACT
+                       ? "the program that rank 0 compiled is another one "
+                         "elsewhere: " +
+                             Twine(problem) + "; what came from rank 0 was not loaded"
+                       : Twine(problem));
+}
+
+static std::string digestOf(StringRef bytes) {
+  return crypto::toHex(crypto::sha256(crypto::bytesOf(bytes)));
+}
+
+Error SharedProgram::show(StringRef path) {
   if (shardrt_job_rank(job) != 0)
-    return;
+    return agree("");
   auto file = MemoryBuffer::getFile(path);
-  std::string bytes = "K" + key;
-  if (file)
-    bytes += (*file)->getBuffer();
-  // Whoever gets nothing compiles.
+  if (!file)
+    return toolError(ExitCode::IO, path + ": " + file.getError().message());
+  StringRef artifact = (*file)->getBuffer();
+  std::string bytes = "K" + key + artifact.str();
+  // Whoever gets nothing says so.
   char problem[256];
   shardrt_job_put(job, name.c_str(), bytes.data(), bytes.size(), problem,
                   sizeof(problem));
+  return agree(digestOf(artifact));
 }
 
 Error SharedProgram::refuse(Error error) {
@@ -535,7 +679,7 @@ Error SharedProgram::refuse(Error error) {
   for (int64_t rank = 1; rank < shardrt_job_size(job); ++rank) {
     void *data = nullptr;
     int64_t size;
-    std::string seen = name + "/seen/" + std::to_string(rank);
+    std::string seen = name + "/seen@" + std::to_string(rank);
     if (shardrt_job_get(job, seen.c_str(), 10'000, &data, &size, problem,
                         sizeof(problem)))
       break;
@@ -561,12 +705,15 @@ Expected<std::optional<Session>> SharedProgram::fetch() {
   if (bytes.consume_front("E")) {
     int code = static_cast<int>(ExitCode::Refused);
     (void)bytes.getAsInteger(10, code);
-    std::string seen = name + "/seen/" + std::to_string(rank);
+    std::string seen = name + "/seen@" + std::to_string(rank);
     shardrt_job_put(job, seen.c_str(), "", 0, problem, sizeof(problem));
     return toolError(static_cast<ExitCode>(code), "");
   }
   if (!bytes.consume_front("K" + key) || bytes.empty())
     return std::nullopt;
+  // Nobody maps anything before all are known to hold the same.
+  if (Error error = agree(digestOf(bytes)))
+    return std::move(error);
   PrivateFile file;
   if (std::string why = file.hold(bytes, "shardc-program"); !why.empty())
     return toolError(ExitCode::Memory, "the program of rank 0: " + why);

@@ -58,16 +58,22 @@ public:
                                          const JobMember &member);
 
   /// Not on rank 0: what rank 0 has compiled; nothing where this process has to
-  /// do it. An error without a message where rank 0 says why there is no program.
+  /// do it. An error without a message where rank 0 says why there is no program,
+  /// one with code 8 where what has come is not what rank 0 gave.
   llvm::Expected<std::optional<Session>> fetch();
-  /// On rank 0: gives the artifact at `path` to the others.
-  void show(llvm::StringRef path);
+  /// On rank 0: gives the artifact at `path` to the others, and waits until all
+  /// of them have the same, before they map it; code 8 where one has not. Elsewhere says that this
+  /// process has compiled for itself.
+  llvm::Error show(llvm::StringRef path);
   /// On rank 0: tells the others that there is no program; returns `error`.
   llvm::Error refuse(llvm::Error error);
 
 private:
+  /// Compares the digests of what all ranks are about to load.
+  llvm::Error agree(llvm::StringRef digest);
+
   shardrt_job *job = nullptr;
-  std::string name; ///< of this program in its job
+  std::string name; ///< of this program in its job; rank 0's to set
   std::string key;  ///< what it is compiled from, and for
 };
 

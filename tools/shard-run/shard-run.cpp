@@ -135,10 +135,17 @@ static Expected<Session> compileAndLoad(const RunOptions &options,
     Error error = compiled.takeError();
     return shared ? shared->refuse(std::move(error)) : std::move(error);
   }
-  return Session::load(std::move(*compiled), [&](StringRef artifact) {
-    if (shared)
-      shared->show(artifact);
-  });
+  Error differs = Error::success();
+  consumeError(std::move(differs));
+  Expected<Session> session =
+      Session::load(std::move(*compiled), [&](StringRef artifact) {
+        if (shared)
+          differs = shared->show(artifact);
+      });
+  if (differs && session)
+    return std::move(differs);
+  consumeError(std::move(differs));
+  return session;
 }
 
 /// Loads what the launcher of this process has made or checked.

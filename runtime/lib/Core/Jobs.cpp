@@ -1,15 +1,19 @@
 //===- Jobs.cpp - The C surface of jobs of processes ----------------------===//
 
 #include "Comm/Bootstrap/Job.h"
+#include "Comm/Bootstrap/Secret.h"
 #include "Core/World.h"
+#include "shardrt/Jobs.h"
 #include <cstdlib>
 #include <cstring>
 
 using namespace shardrt;
 
+static const char *variable(const char *name) { return std::getenv(name); }
+
 /// What the environment says of this process.
 static std::string readEnvironment(Launch &launch) {
-  return readLaunch([](const char *name) { return std::getenv(name); }, launch);
+  return readLaunch(variable, launch);
 }
 
 /// Values of the store are shorter than what jobs may share.
@@ -42,6 +46,7 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
       made.launch.host = asked.host ? asked.host : "127.0.0.1";
       made.launch.port = asked.port;
       made.launch.token = asked.token ? asked.token : "";
+      made.launch.isOneHost = isLoopback(made.launch.host);
     } else {
       why = readEnvironment(made.launch);
       // Who is alone needs nobody, whatever the environment says of others.
@@ -50,6 +55,11 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
       if (isAlone || (why.empty() && made.launch.launcher.empty()))
         return SHARDRT_OK;
     }
+    if (!why.empty()) {
+      writeError(error, errorSize, why);
+      return SHARDRT_USAGE;
+    }
+    why = readSecret(variable, made.launch);
     if (!why.empty()) {
       writeError(error, errorSize, why);
       return SHARDRT_USAGE;
@@ -67,6 +77,55 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
   }
 }
 
+int shardrt_job_agree(shardrt_job *job, const char *name, const char *value,
+                      char *error, size_t errorSize) {
+  if (!job || !name || !value) {
+    writeError(error, errorSize, "a NULL argument");
+    return SHARDRT_USAGE;
+  }
+  try {
+    Store &store = *job->job.store;
+    const Launch &launch = job->job.launch;
+    int64_t timeoutMs = job->job.timeoutMs;
+    std::string why, verdict, mine = value;
+    auto key = [&](int64_t rank) {
+      return "agree/" + std::string(name) + "@" + std::to_string(rank);
+    };
+    auto lost = [&] {
+      writeError(error, errorSize, why);
+      return store.status();
+    };
+    std::string decided = "verdict/" + std::string(name) + "@0";
+    if (!store.set(key(launch.rank), mine, why) ||
+        !store.meet(name, timeoutMs, why))
+      return lost();
+    if (launch.rank == 0) {
+      for (int64_t rank = 1; rank < launch.size; ++rank) {
+        std::string theirs;
+        if (!store.get(key(rank), timeoutMs, theirs, why))
+          return lost();
+        if (theirs != mine && !theirs.empty() && verdict.empty())
+          verdict = "rank " + std::to_string(rank) + " has " + theirs +
+                    ", rank 0 has " + mine;
+      }
+      if (!store.set(decided, verdict, why))
+        return lost();
+    } else if (!store.get(decided, timeoutMs, verdict, why)) {
+      return lost();
+    }
+    // The store goes with rank 0: all are to have read it.
+    if (!store.meet("agreed/" + std::string(name), timeoutMs, why))
+      return lost();
+    if (verdict.empty())
+      return SHARDRT_OK;
+    writeError(error, errorSize, verdict);
+    return SHARDRT_ARTIFACT;
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
+    return SHARDRT_MEMORY;
+  }
+}
+
 void shardrt_job_leave(shardrt_job *job) { delete job; }
 
 int64_t shardrt_job_rank(const shardrt_job *job) {
@@ -79,6 +138,11 @@ int64_t shardrt_job_size(const shardrt_job *job) {
 
 const char *shardrt_job_launcher(const shardrt_job *job) {
   return job->job.launch.launcher.c_str();
+}
+
+int shardrt_job_is_insecure(const shardrt_job *job) {
+  const Launch &launch = job->job.launch;
+  return !launch.secret && launch.secretFile.empty();
 }
 
 int shardrt_job_look(int64_t *rank, int64_t *ranks, char *launcher,
@@ -134,7 +198,7 @@ int shardrt_job_get(shardrt_job *job, const char *name, int64_t timeoutMs,
       timeoutMs = job->job.timeoutMs;
     if (!store.get(pieceName(name, 0), timeoutMs, text, why)) {
       writeError(error, errorSize, why);
-      return SHARDRT_LOST;
+      return store.status();
     }
     size_t size = std::strtoull(text.c_str(), nullptr, 10);
     std::unique_ptr<char, void (*)(void *)> all(

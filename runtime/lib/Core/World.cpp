@@ -207,7 +207,7 @@ int World::makeNcclRanks(std::string &why) {
 int World::renewNccl(std::string &why) {
   const nccl::Library *library = nccl::openLibrary(why);
   Job *job = options.job;
-  std::string key = "nccl/" + name + "/" + std::to_string(ncclIds++), bytes;
+  std::string key = "nccl/" + name + "/" + std::to_string(ncclIds++) + "@0", bytes;
   if (!job || job->launch.rank == 0) {
     nccl::Result result = library->getUniqueId(&ncclId);
     if (result != nccl::success) {
@@ -218,7 +218,7 @@ int World::renewNccl(std::string &why) {
     return !job || job->store->set(key, bytes, why) ? SHARDRT_OK : SHARDRT_LOST;
   }
   if (!job->store->get(key, job->timeoutMs, bytes, why))
-    return SHARDRT_LOST;
+    return job->store->status();
   if (bytes.size() != sizeof(ncclId)) {
     why = "rank 0 gave an id of another NCCL";
     return SHARDRT_REFUSED;

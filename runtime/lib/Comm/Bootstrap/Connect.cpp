@@ -13,10 +13,12 @@
 #include "Comm/Wire/WireComm.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 #include <unistd.h>
 
 using namespace shardrt;
+namespace crypto = shardc::crypto;
 
 namespace {
 /// What a process tells of itself.
@@ -41,7 +43,12 @@ public:
 
 private:
   std::string key(const std::string &name, int64_t rank) const {
-    return name + "/" + world + "/" + std::to_string(rank);
+    return name + "/" + world + "@" + std::to_string(rank);
+  }
+  /// False, with the status of what the store could not do.
+  bool lost(int &status) const {
+    status = store.status();
+    return false;
   }
   bool tellPlace(LocalGroup::Shared &shared, std::string &why,
                  std::string &error);
@@ -78,12 +85,11 @@ bool Connector::agreeOnProgram(const std::string &program, int &status,
                                std::string &error) {
   const Launch &launch = job.launch;
   std::string theirs;
-  status = SHARDRT_LOST;
   if (launch.rank == 0) {
-    if (!store.set(key("program", 0), program, error))
-      return false;
-  } else if (!store.get(key("program", 0), job.timeoutMs, theirs, error)) {
-    return false;
+    if (!store.set(key("sites", 0), program, error))
+      return lost(status);
+  } else if (!store.get(key("sites", 0), job.timeoutMs, theirs, error)) {
+    return lost(status);
   } else if (theirs != program) {
     status = SHARDRT_ARTIFACT;
     error = "rank " + std::to_string(launch.rank) +
@@ -91,7 +97,7 @@ bool Connector::agreeOnProgram(const std::string &program, int &status,
             "model and options";
     return false;
   }
-  return store.meet("world/" + world, job.timeoutMs, error);
+  return store.meet("world/" + world, job.timeoutMs, error) || lost(status);
 }
 
 bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
@@ -106,8 +112,9 @@ bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
   if (shared.mine && launch.rank == 0) {
     shared.boards =
         Segment::create(LocalGroup::bytesOfBoards(launch.size), why);
-    number = static_cast<uint64_t>(getpid()) << 32 ^
-             reinterpret_cast<uintptr_t>(shared.boards.get());
+    // Told to those of this job alone.
+    crypto::Key random = crypto::randomKey();
+    std::memcpy(&number, random.data(), sizeof(number));
     if (shared.boards)
       LocalGroup::beginBoards(*shared.boards, launch.size, number);
   }
@@ -191,7 +198,6 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
   Connector connector(job, world);
   if (!connector.agreeOnProgram(program, status, error))
     return nullptr;
-  status = SHARDRT_LOST;
   const Launch &launch = job.launch;
   if (wire == Wire::Auto || wire == Wire::Shared) {
     LocalGroup::Shared shared;
@@ -200,12 +206,16 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
       auto group = std::make_unique<LocalGroup>(std::move(shared), options,
                                                 std::move(describe));
       // All hold their places before one looks for who does not.
-      if (!job.store->meet("shared/" + world, job.timeoutMs, error))
+      if (!job.store->meet("shared/" + world, job.timeoutMs, error)) {
+        status = job.store->status();
         return nullptr;
+      }
       return group;
     }
-    if (!error.empty())
+    if (!error.empty()) {
+      status = job.store->status();
       return nullptr;
+    }
     if (wire == Wire::Shared) {
       status = SHARDRT_UNSUPPORTED;
       error = "ranks cannot share memory: " + why +
@@ -217,13 +227,15 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
   if (wire == Wire::Mpi)
     carrier = connectMpi(job, world, status, error);
   else
-    carrier = connectTcp(job, world, error);
+    carrier = connectTcp(job, world, status, error);
   if (!carrier)
     return nullptr;
   auto group =
       std::make_unique<WireGroup>(launch.rank, launch.size, std::move(carrier),
                                   options, std::move(describe));
-  if (!job.store->meet("connected/" + world, job.timeoutMs, error))
+  if (!job.store->meet("connected/" + world, job.timeoutMs, error)) {
+    status = job.store->status();
     return nullptr;
+  }
   return group;
 }

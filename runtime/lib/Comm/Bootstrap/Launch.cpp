@@ -2,6 +2,7 @@
 
 #include "Comm/Bootstrap/Launch.h"
 #include "shardrt/Sites.h"
+#include <arpa/inet.h>
 #include <charconv>
 #include <initializer_list>
 #include <optional>
@@ -103,6 +104,13 @@ static int64_t portOf(const std::string &token) {
   return 20000 + hash % 12000;
 }
 
+bool shardrt::isLoopback(const std::string &host) {
+  in_addr address = {};
+  return host == "localhost" ||
+         (inet_pton(AF_INET, host.c_str(), &address) == 1 &&
+          ntohl(address.s_addr) >> 24 == 127);
+}
+
 std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
   launch = Launch();
   const Names *names = nullptr;
@@ -142,15 +150,19 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
   if (launch.launcher == "shard-run" && launch.rank == 0)
     launch.listener = static_cast<int>(
         numberOf(variables, "SHARDRT_LISTENER", 3, 1 << 20, error).value_or(-1));
+  if (launch.launcher == "shard-run" && launch.rank == 0)
+    launch.news = static_cast<int>(
+        numberOf(variables, "SHARDRT_NEWS", 3, 1 << 20, error).value_or(-1));
   launch.host = textOf(variables, "MASTER_ADDR");
   if (launch.host.empty() && launch.launcher == "srun") {
     std::string hosts = textOf(variables, "SLURM_STEP_NODELIST");
     launch.host =
         firstHost(hosts.empty() ? textOf(variables, "SLURM_NODELIST") : hosts);
   }
-  if (launch.host.empty() &&
-      (*size == 1 ||
-       textOf(variables, names->localSize) == textOf(variables, names->size)))
+  launch.isOneHost =
+      *size == 1 || isLoopback(launch.host) ||
+      textOf(variables, names->localSize) == textOf(variables, names->size);
+  if (launch.host.empty() && launch.isOneHost)
     launch.host = "127.0.0.1";
   if (launch.host.empty())
     return launch.launcher +

@@ -15,14 +15,16 @@
 // SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID | SLURM_JOB_ID, SLURM_STEP_ID |
 //
 // MASTER_ADDR and MASTER_PORT say where rank 0 is, whatever the launcher;
-// SHARDRT_JOB_TOKEN which job it is.
+// SHARDRT_JOB_TOKEN which job it is. None of these is a secret (Secret.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_BOOTSTRAP_LAUNCH_H
 #define SHARDRT_COMM_BOOTSTRAP_LAUNCH_H
 
+#include "shardc/Crypto/Crypto.h"
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace shardrt {
@@ -34,9 +36,18 @@ struct Launch {
   int64_t localRank = 0; ///< among those of its host
   /// Of rank 0: a socket that listens at the port already; -1: there is none.
   int listener = -1;
+  /// Of rank 0: a socket on which the launcher says who died; -1: none.
+  int news = -1;
   std::string host;      ///< where rank 0 is
   int64_t port = 0;
-  std::string token; ///< what processes of this job have in common
+  std::string token; ///< what processes of this job have in common; public
+  bool isOneHost = false; ///< all ranks are on this host
+
+  // By which ranks know one another: one of these three.
+  std::optional<shardc::crypto::Key> secret;
+  std::string secretFile; ///< through which rank 0 hands it on
+  bool isInsecure = false; ///< asked to do without
+  bool encrypts = false;   ///< messages between ranks are sealed as well
 };
 
 /// Looks up a variable of the environment; NULL if it is not set.
@@ -45,6 +56,9 @@ using Variables = std::function<const char *(const char *)>;
 /// Reads `launch`; an empty string, or what is missing or makes no sense, and
 /// what to set.
 std::string readLaunch(const Variables &variables, Launch &launch);
+
+/// Whether only processes of its own host reach `host`.
+bool isLoopback(const std::string &host);
 
 /// The first name of a list as srun writes it: `node[03-07,9],other` is node03.
 std::string firstHost(const std::string &list);

@@ -1,15 +1,20 @@
 //===- Store.cpp - What the processes of a job tell one another -----------===//
 //
-// A message is its length in 4 bytes and its body. A request's body: 4 bytes
-// that number it, a letter (J join, S set, G get, M meet), the length of a name
-// in 4 bytes, the name, a value. An answer's: the same number, K and a value,
-// or R and why not. A get is answered when there is a value: who does not wait
-// as long forgets its number. One thread serves all connections.
+// A connection begins at the door (Door.h); then messages are sealed.
+// A request: 4 bytes that number it, a letter (S set, G get, M meet, W who is
+// missing, H is all well), the length of a name in 4 bytes, the name, a value.
+// An answer: the same number, K and a value, or R and why not; number 0 says
+// whether who has proven itself is let in. A get is answered when there is a
+// value: who does not wait as long forgets its number. One thread serves all
+// connections.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Bootstrap/Store.h"
+#include "Comm/Bootstrap/Door.h"
+#include "Comm/Bootstrap/Secret.h"
 #include "Core/Clock.h"
+#include "shardrt/shardrt.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -20,8 +25,6 @@
 #include <list>
 #include <map>
 #include <mutex>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <set>
 #include <sys/socket.h>
@@ -31,30 +34,10 @@
 #include <vector>
 
 using namespace shardrt;
+namespace crypto = shardc::crypto;
 
 static constexpr int64_t millisecond = 1'000'000;
-static constexpr const char *greeting = "shardrt-store-1";
-
-namespace {
-/// A file descriptor that is closed at last.
-class Socket {
-public:
-  explicit Socket(int fd = -1) : fd(fd) {}
-  Socket(Socket &&other) : fd(std::exchange(other.fd, -1)) {}
-  Socket &operator=(Socket &&other) {
-    std::swap(fd, other.fd);
-    return *this;
-  }
-  ~Socket() {
-    if (fd >= 0)
-      close(fd);
-  }
-  int get() const { return fd; }
-
-private:
-  int fd;
-};
-} // namespace
+static constexpr const char *purpose = "store";
 
 //===----------------------------------------------------------------------===//
 // Messages
@@ -73,74 +56,13 @@ static uint32_t wordAt(const std::string &text, size_t at) {
   return word;
 }
 
-static std::string framed(const std::string &body) {
-  std::string text;
-  append(text, static_cast<uint32_t>(body.size()));
-  return text + body;
-}
-
 static std::string request(uint32_t number, char what, const std::string &name,
                            const std::string &value) {
   std::string body;
   append(body, number);
   body.push_back(what);
   append(body, static_cast<uint32_t>(name.size()));
-  return framed(body + name + value);
-}
-
-/// Takes a message's body off the front of `received`; false if it is not
-/// whole. `isTooLong` where it is none of ours.
-static bool takeMessage(std::string &received, std::string &body,
-                        bool &isTooLong) {
-  isTooLong = false;
-  if (received.size() < 4)
-    return false;
-  uint32_t length = wordAt(received, 0);
-  if (length > 2 * Store::maxBytes) {
-    isTooLong = true;
-    return false;
-  }
-  if (received.size() < 4 + size_t(length))
-    return false;
-  body = received.substr(4, length);
-  received.erase(0, 4 + size_t(length));
-  return true;
-}
-
-/// Sends all of `text` within `deadline` (nowNs); false if that cannot be.
-static bool sendAll(int fd, const std::string &text, int64_t deadline) {
-  size_t sent = 0;
-  while (sent < text.size()) {
-    ssize_t count =
-        send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (count > 0) {
-      sent += static_cast<size_t>(count);
-      continue;
-    }
-    if (errno == EINTR)
-      continue;
-    int64_t left = (deadline - nowNs()) / millisecond;
-    pollfd ready = {fd, POLLOUT, 0};
-    if ((errno != EAGAIN && errno != EWOULDBLOCK) || left <= 0 ||
-        poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 1000))) < 0)
-      return false;
-  }
-  return true;
-}
-
-/// Adds what has come to `received`; false if the other side is gone.
-static bool receiveSome(int fd, std::string &received) {
-  char buffer[4096];
-  while (true) {
-    ssize_t count = recv(fd, buffer, sizeof(buffer), 0);
-    if (count > 0) {
-      received.append(buffer, static_cast<size_t>(count));
-      continue;
-    }
-    if (count < 0 && errno == EINTR)
-      continue;
-    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-  }
+  return body + name + value;
 }
 
 static std::string waited(const Launch &launch, int64_t timeoutMs,
@@ -149,13 +71,40 @@ static std::string waited(const Launch &launch, int64_t timeoutMs,
          std::to_string(timeoutMs) + " ms for " + what;
 }
 
+/// What proven processes may send before it is handled.
+static constexpr size_t mostWaiting = 4 * Store::maxBytes;
+
 static std::string isTooLarge(const std::string &name) {
   return "the value of '" + name + "' has more than " +
          std::to_string(Store::maxBytes) + " bytes";
 }
 
-/// What stands for the values that all ranks set when they meet at `name`.
-static std::string everybody(const std::string &name) { return name + "/*"; }
+/// What each rank sets when it comes to `name`, and what stands for all of them.
+static std::string partOf(const std::string &name, int64_t rank) {
+  return name + "@" + std::to_string(rank);
+}
+static std::string everybody(const std::string &name) { return name + "@*"; }
+
+int64_t shardrt::ownerOf(const std::string &name) {
+  size_t at = name.rfind('@');
+  if (at == std::string::npos)
+    return -1;
+  std::string text = name.substr(at + 1, name.find('/', at) - at - 1);
+  int64_t owner = std::strtoll(text.c_str(), nullptr, 10);
+  return std::to_string(owner) == text && owner >= 0 ? owner : -1;
+}
+
+/// How the two sides of a connection to the store know it.
+static Link linkOf(const Launch &launch) {
+  return {purpose, launch.token, launch.port, 0};
+}
+
+static uint32_t flagsOf(const Launch &launch) { return launch.encrypts; }
+
+/// Where nobody has a secret: the same for all who know the job's name.
+static crypto::Key secretOfNobody() {
+  return crypto::sha256(crypto::bytesOf("shardrt, insecure"));
+}
 
 /// `rank 3`, or `ranks 1, 2, 5`: the first of them.
 static std::string namesOf(const std::vector<int64_t> &ranks) {
@@ -168,22 +117,86 @@ static std::string namesOf(const std::vector<int64_t> &ranks) {
   return text;
 }
 
+void Store::explain(const std::string &name, std::string &error) {
+  failedWith = SHARDRT_LOST;
+  int64_t owner = ownerOf(name);
+  std::vector<int64_t> parts, strangers;
+  Missing known = whoIsMissing(name, parts, strangers);
+  if (known == Missing::Gone)
+    return;
+  if (known == Missing::Silent) {
+    failedWith = SHARDRT_WATCHDOG;
+    error += "\nrank 0, which keeps what ranks tell one another, does not "
+             "answer: its process may be stopped";
+    return;
+  }
+  if (owner < 0 || owner == launch.rank)
+    return;
+  if (std::count(strangers.begin(), strangers.end(), owner)) {
+    error += " of rank " + std::to_string(owner) + ", which has not joined";
+    return;
+  }
+  failedWith = SHARDRT_WATCHDOG;
+  error += " of rank " + std::to_string(owner) +
+           ", which has joined and gone no further: it may be stopped";
+}
+
 bool Store::meet(const std::string &name, int64_t timeoutMs,
                  std::string &error) {
+  failedWith = SHARDRT_LOST;
   if (come(name, timeoutMs, error))
     return true;
-  std::string value;
   if (error.find(" waited ") == std::string::npos)
     return false;
-  std::vector<int64_t> missing;
-  for (int64_t rank = 0; rank < launch.size; ++rank)
-    if (std::string other;
-        !get(name + "/" + std::to_string(rank), 20, value, other))
-      missing.push_back(rank);
-  if (!missing.empty())
-    error = waited(launch, timeoutMs,
-                   namesOf(missing) + " to come to '" + name + "'");
+  std::vector<int64_t> parts, strangers;
+  if (whoIsMissing(name, parts, strangers) != Missing::Known) {
+    explain(name, error);
+    return false;
+  }
+  if (parts.empty())
+    return false;
+  error = waited(launch, timeoutMs,
+                 namesOf(parts) + " to come to '" + name + "'");
+  bool haveJoined = std::none_of(parts.begin(), parts.end(), [&](int64_t rank) {
+    return std::count(strangers.begin(), strangers.end(), rank) != 0;
+  });
+  if (haveJoined) {
+    failedWith = SHARDRT_WATCHDOG;
+    error += ", which joined and went no further: " +
+             std::string(parts.size() == 1 ? "it" : "they") +
+             " may be stopped";
+  }
   return false;
+}
+
+/// `1 2;2`: the two lists of whoIsMissing.
+static std::string
+textOf(const std::vector<int64_t> &parts,
+       const std::vector<int64_t> &strangers) {
+  std::string text;
+  for (int64_t rank : parts)
+    text += std::to_string(rank) + " ";
+  text += ";";
+  for (int64_t rank : strangers)
+    text += std::to_string(rank) + " ";
+  return text;
+}
+
+static void readMissing(const std::string &text, std::vector<int64_t> &parts,
+                        std::vector<int64_t> &strangers) {
+  std::vector<int64_t> *list = &parts;
+  for (const char *at = text.c_str(); *at;) {
+    if (*at == ';' || *at == ' ') {
+      if (*at++ == ';')
+        list = &strangers;
+      continue;
+    }
+    char *end = nullptr;
+    list->push_back(std::strtoll(at, &end, 10));
+    if (end == at)
+      return;
+    at = end;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,47 +209,71 @@ public:
   explicit ServerStore(const Launch &launch) : Store(launch) {}
   ~ServerStore() override;
   bool listenAt(std::string &error);
-  bool bindAndListen(sockaddr_in &address, std::string &error);
 
   bool set(const std::string &name, const std::string &value,
            std::string &error) override;
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override;
-  std::string address() const override {
-    return launch.host == "localhost" ? "127.0.0.1" : launch.host;
+  bool isBroken(std::string &who) override {
+    std::lock_guard lock(mutex);
+    who = gone;
+    return !gone.empty();
   }
+  std::string address() const override { return ownAddress; }
 
 private:
   bool come(const std::string &name, int64_t timeoutMs,
             std::string &error) override {
     std::string value;
-    return set(name + "/0", "here", error) &&
-           get(everybody(name), timeoutMs, value, error);
+    return set(partOf(name, 0), "here", error) &&
+           await(everybody(name), timeoutMs, value, error);
+  }
+  Missing whoIsMissing(const std::string &name, std::vector<int64_t> &parts,
+                       std::vector<int64_t> &strangers) override {
+    std::lock_guard lock(mutex);
+    findMissing(name, parts, strangers);
+    return Missing::Known;
   }
   struct Connection {
     Socket socket;
+    SealedStream stream;
     std::string received, toSend;
-    int64_t rank = -1; ///< -1: has not joined
-    int64_t since = 0;
+    int64_t rank = -1; ///< -1: is not let in
     std::vector<std::pair<uint32_t, std::string>> waiting; ///< gets
     bool isClosing = false;                                ///< when all is sent
   };
+  bool await(const std::string &name, int64_t timeoutMs, std::string &value,
+             std::string &error);
   void serve();
+  /// Answers what can be answered; false: it is time to end.
+  bool answerAll();
+  /// Reads, handles and writes what there is; false: the connection is over.
+  bool advance(Connection &connection);
+  void welcome(Door::Guest guest);
+  std::list<Connection>::iterator
+  remove(std::list<Connection>::iterator connection);
+  /// All ranks are there: nobody else is let in.
+  void closeDoor();
+  void readNews();
   void answer(Connection &connection, uint32_t number, char verdict,
               const std::string &text);
   void handle(Connection &connection, const std::string &body);
-  std::string join(Connection &connection, const std::string &name);
+  std::string admit(Connection &connection, const Claim &claim);
   /// Caller holds the mutex, here and below. NULL: there is no such value yet.
   const std::string *find(const std::string &name) const;
-  bool put(const std::string &name, const std::string &value,
+  bool put(const std::string &name, const std::string &value, int64_t rank,
            std::string &error);
+  void findMissing(const std::string &name, std::vector<int64_t> &parts,
+                   std::vector<int64_t> &strangers) const;
 
-  Socket listener, wakeRead, wakeWrite;
+  Socket wakeRead, wakeWrite, news;
+  std::string ownAddress;
   std::thread thread;
+  Door door;                         ///< the thread's
   std::list<Connection> connections; ///< the thread's
-  std::set<int64_t> joined;          ///< the thread's
   std::mutex mutex;                  ///< guards what follows
   std::condition_variable changed;
+  std::set<int64_t> joined;
   std::map<std::string, std::string> values;
   std::string gone; ///< who had joined and is not there any more; "" if nobody
   bool stopping = false;
@@ -244,30 +281,54 @@ private:
 } // namespace
 
 ServerStore::~ServerStore() {
-  if (!thread.joinable())
-    return;
-  {
-    std::lock_guard lock(mutex);
-    stopping = true;
+  if (thread.joinable()) {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    (void)!write(wakeWrite.get(), "x", 1);
+    thread.join();
   }
-  (void)!write(wakeWrite.get(), "x", 1);
-  thread.join();
+  removeSecret(launch, jobSecret);
 }
 
 bool ServerStore::listenAt(std::string &error) {
-  bool isLocal = launch.host == "127.0.0.1" || launch.host == "localhost";
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(launch.port));
-  address.sin_addr.s_addr = htonl(isLocal ? INADDR_LOOPBACK : INADDR_ANY);
+  if (launch.news >= 0) {
+    news = Socket(launch.news);
+    fcntl(news.get(), F_SETFD, FD_CLOEXEC);
+    fcntl(news.get(), F_SETFL, O_NONBLOCK);
+  }
+  Socket listener;
   // Whoever started this process may have made sure of the port.
   if (launch.listener >= 0) {
     listener = Socket(launch.listener);
     fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
-  } else if (!bindAndListen(address, error)) {
-    return false;
+    ownAddress = "127.0.0.1";
+  } else {
+    int64_t port = 0;
+    std::string why;
+    listener =
+        shardrt::listenAt(launch.host, launch.port, ownAddress, port, why);
+    if (listener.get() < 0) {
+      error = "rank 0 cannot listen at " + launch.host + ":" +
+              std::to_string(launch.port) + ": " + why;
+      return false;
+    }
+  }
+  if (launch.secret) {
+    jobSecret = *launch.secret;
+  } else if (!launch.secretFile.empty()) {
+    jobSecret = crypto::randomKey();
+    error = handOnSecret(launch, jobSecret);
+    if (!error.empty()) {
+      error = "rank 0: no secret for this job: " + error;
+      return false;
+    }
+  } else {
+    jobSecret = secretOfNobody();
   }
   fcntl(listener.get(), F_SETFL, O_NONBLOCK);
+  door.open(std::move(listener), jobSecret, linkOf(launch));
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
     error = std::string("no pipe: ") + std::strerror(errno);
@@ -276,24 +337,9 @@ bool ServerStore::listenAt(std::string &error) {
   wakeRead = Socket(ends[0]);
   wakeWrite = Socket(ends[1]);
   joined.insert(0);
+  if (launch.size == 1)
+    closeDoor();
   thread = std::thread([this] { serve(); });
-  return true;
-}
-
-bool ServerStore::bindAndListen(sockaddr_in &address, std::string &error) {
-  listener = Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  int yes = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (bind(listener.get(), reinterpret_cast<sockaddr *>(&address),
-           sizeof(address)) != 0 ||
-      listen(listener.get(), 1024) != 0) {
-    error = "rank 0 cannot listen at port " + std::to_string(launch.port) +
-            ": " + std::strerror(errno) +
-            (errno == EADDRINUSE
-                 ? "; another job may use it: set MASTER_PORT to another one"
-                 : "");
-    return false;
-  }
   return true;
 }
 
@@ -302,7 +348,7 @@ const std::string *ServerStore::find(const std::string &name) const {
   if (found != values.end())
     return &found->second;
   static const std::string here;
-  if (name.size() < 2 || name.compare(name.size() - 2, 2, "/*") != 0)
+  if (!name.ends_with("@*"))
     return nullptr;
   for (int64_t rank = 0; rank < launch.size; ++rank)
     if (!values.count(name.substr(0, name.size() - 1) + std::to_string(rank)))
@@ -311,12 +357,29 @@ const std::string *ServerStore::find(const std::string &name) const {
 }
 
 bool ServerStore::put(const std::string &name, const std::string &value,
-                      std::string &error) {
+                      int64_t rank, std::string &error) {
+  int64_t owner = ownerOf(name);
+  if ((owner >= 0 && owner != rank) || name.ends_with("@*")) {
+    error = "'" + name + "' is not for rank " + std::to_string(rank) +
+            " to set";
+    return false;
+  }
   auto [entry, isNew] = values.try_emplace(name, value);
   if (isNew || entry->second == value)
     return true;
   error = "'" + name + "' is set already, to something else";
   return false;
+}
+
+void ServerStore::findMissing(const std::string &name,
+                              std::vector<int64_t> &parts,
+                              std::vector<int64_t> &strange) const {
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (!values.count(partOf(name, rank)))
+      parts.push_back(rank);
+    if (!joined.count(rank))
+      strange.push_back(rank);
+  }
 }
 
 bool ServerStore::set(const std::string &name, const std::string &value,
@@ -326,7 +389,7 @@ bool ServerStore::set(const std::string &name, const std::string &value,
     return false;
   }
   std::lock_guard lock(mutex);
-  bool done = put(name, value, error);
+  bool done = put(name, value, 0, error);
   changed.notify_all();
   (void)!write(wakeWrite.get(), "x", 1);
   return done;
@@ -334,6 +397,16 @@ bool ServerStore::set(const std::string &name, const std::string &value,
 
 bool ServerStore::get(const std::string &name, int64_t timeoutMs,
                       std::string &value, std::string &error) {
+  failedWith = SHARDRT_LOST;
+  if (await(name, timeoutMs, value, error))
+    return true;
+  if (error.find(" waited ") != std::string::npos)
+    explain(name, error);
+  return false;
+}
+
+bool ServerStore::await(const std::string &name, int64_t timeoutMs,
+                        std::string &value, std::string &error) {
   std::unique_lock lock(mutex);
   bool isOver = changed.wait_for(lock, std::chrono::milliseconds(timeoutMs),
                                  [&] { return find(name) || !gone.empty(); });
@@ -350,34 +423,26 @@ void ServerStore::answer(Connection &connection, uint32_t number, char verdict,
   std::string body;
   append(body, number);
   body.push_back(verdict);
-  connection.toSend += framed(body + text);
+  connection.toSend += connection.stream.seal(body + text);
 }
 
-/// Lets a process join with `name`, its greeting; why not, or an empty string.
-std::string ServerStore::join(Connection &connection, const std::string &name) {
-  std::vector<std::string> parts;
-  size_t at = 0;
-  while (parts.size() < 3) {
-    size_t end = name.find('\n', at);
-    if (end == std::string::npos)
-      return "this is not a process of shardrt's";
-    parts.push_back(name.substr(at, end - at));
-    at = end + 1;
-  }
-  std::string token = name.substr(at);
-  if (parts[0] != greeting)
-    return "this process is of another version";
-  if (token != launch.token)
-    return "this is job '" + launch.token + "', not '" + token + "'";
-  if (parts[2] != std::to_string(launch.size))
+/// Lets a process in that has proven `claim`; why not, or an empty string.
+std::string ServerStore::admit(Connection &connection, const Claim &claim) {
+  std::string rank = std::to_string(claim.rank);
+  if (claim.size != launch.size)
     return "this job has " + std::to_string(launch.size) + " ranks, not " +
-           parts[2];
-  int64_t rank = std::strtoll(parts[1].c_str(), nullptr, 10);
-  if (std::to_string(rank) != parts[1] || rank < 0 || rank >= launch.size)
-    return "this job has no rank " + parts[1];
-  if (!joined.insert(rank).second)
-    return "rank " + parts[1] + " has joined already";
-  connection.rank = rank;
+           std::to_string(claim.size);
+  if (claim.rank >= launch.size)
+    return "this job has no rank " + rank;
+  if (claim.flags != flagsOf(launch))
+    return "rank " + rank + " was started " +
+           (launch.encrypts ? "without" : "with") + " --encrypt, rank 0 " +
+           (launch.encrypts ? "with it" : "without") +
+           ": start all ranks with the same options";
+  std::lock_guard lock(mutex);
+  if (!joined.insert(claim.rank).second)
+    return "rank " + rank + " has joined already";
+  connection.rank = claim.rank;
   return {};
 }
 
@@ -388,116 +453,166 @@ void ServerStore::handle(Connection &connection, const std::string &body) {
   }
   uint32_t number = wordAt(body, 0), length = wordAt(body, 5);
   std::string name = body.substr(9, length), value = body.substr(9 + length);
-  if (connection.rank < 0) {
-    std::string why =
-        body[4] == 'J' ? join(connection, name) : "join the job first";
-    answer(connection, number, why.empty() ? 'K' : 'R', why);
-    connection.isClosing = !why.empty();
-    return;
-  }
-  if (body[4] == 'G') {
+  std::string why = "there is no such request";
+  bool done = false;
+  std::lock_guard lock(mutex);
+  switch (body[4]) {
+  case 'G':
     connection.waiting.push_back({number, name});
     return;
-  }
-  if (body[4] == 'M') {
+  case 'M':
     // Who has come waits already: the last one may go at once, rank 0 as well.
-    std::string none;
-    std::lock_guard lock(mutex);
-    put(name + "/" + std::to_string(connection.rank), "here", none);
+    put(partOf(name, connection.rank), "here", connection.rank, why);
     changed.notify_all();
     connection.waiting.push_back({number, everybody(name)});
     return;
+  case 'W': {
+    std::vector<int64_t> parts, strange;
+    findMissing(name, parts, strange);
+    answer(connection, number, 'K', textOf(parts, strange));
+    return;
   }
-  std::string why = "there is no such request";
-  bool done = false;
-  if (body[4] == 'S') {
-    std::lock_guard lock(mutex);
-    done = put(name, value, why);
+  case 'H':
+    answer(connection, number, gone.empty() ? 'K' : 'R', gone);
+    return;
+  case 'S':
+    done = put(name, value, connection.rank, why);
     changed.notify_all();
+    break;
   }
   answer(connection, number, done ? 'K' : 'R', done ? "" : why);
 }
 
+bool ServerStore::answerAll() {
+  std::lock_guard lock(mutex);
+  bool isDone = true;
+  for (Connection &connection : connections) {
+    std::erase_if(connection.waiting, [&](const auto &get) {
+      const std::string *value = find(get.second);
+      // Who has gone does not bring what others wait for.
+      bool isVain = !value && !gone.empty();
+      if (value)
+        answer(connection, get.first, 'K', *value);
+      else if (isVain)
+        answer(connection, get.first, 'R', gone);
+      return value || isVain;
+    });
+    isDone &= connection.toSend.empty();
+  }
+  return !stopping || !isDone;
+}
+
+bool ServerStore::advance(Connection &connection) {
+  bool isHere = receiveSome(connection.socket.get(), connection.received,
+                            mostWaiting);
+  std::string body;
+  while (!connection.isClosing) {
+    auto taken =
+        connection.stream.take(connection.received, body, 2 * maxBytes);
+    if (taken == SealedStream::Taken::Forged)
+      return false;
+    if (taken == SealedStream::Taken::Nothing)
+      break;
+    handle(connection, body);
+  }
+  if (!connection.toSend.empty()) {
+    ssize_t count = send(connection.socket.get(), connection.toSend.data(),
+                         connection.toSend.size(), MSG_NOSIGNAL);
+    if (count > 0)
+      connection.toSend.erase(0, static_cast<size_t>(count));
+    else if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK &&
+             errno != EINTR)
+      return false;
+  }
+  return isHere && !(connection.isClosing && connection.toSend.empty());
+}
+
+void ServerStore::welcome(Door::Guest guest) {
+  Connection &connection = connections.emplace_back();
+  connection.socket = std::move(guest.socket);
+  connection.stream = SealedStream(guest.keys);
+  connection.received = std::move(guest.received);
+  std::string why = admit(connection, guest.claim);
+  answer(connection, 0, why.empty() ? 'K' : 'R', why);
+  connection.isClosing = !why.empty();
+  if (!advance(connection))
+    remove(std::prev(connections.end()));
+}
+
+std::list<ServerStore::Connection>::iterator
+ServerStore::remove(std::list<Connection>::iterator connection) {
+  if (connection->rank >= 0) {
+    std::lock_guard lock(mutex);
+    if (gone.empty())
+      gone = "rank " + std::to_string(connection->rank) +
+             " is gone: its process ended, or gave up, before the others";
+    changed.notify_all();
+  }
+  return connections.erase(connection);
+}
+
+void ServerStore::closeDoor() {
+  door.shut();
+  removeSecret(launch, jobSecret);
+}
+
+void ServerStore::readNews() {
+  char text[256];
+  ssize_t count = recv(news.get(), text, sizeof(text) - 1, 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (count <= 0) {
+    news = Socket();
+    return;
+  }
+  text[count] = 0;
+  char *end = nullptr;
+  int64_t rank = std::strtoll(text, &end, 10);
+  int64_t number = std::strtoll(end, nullptr, 10);
+  std::lock_guard lock(mutex);
+  if (gone.empty())
+    gone = "rank " + std::to_string(rank) + " is gone: its process was ended "
+           "by signal " + std::to_string(number) + " before the others";
+  changed.notify_all();
+}
+
 void ServerStore::serve() {
-  constexpr int64_t joinNs = 10'000 * millisecond;
   int64_t stopAt = 0;
   while (true) {
+    // What was asked and can be answered is answered before it goes.
+    if (!answerAll())
+      return;
     {
       std::lock_guard lock(mutex);
-      bool isDone = true;
-      for (Connection &connection : connections) {
-        std::erase_if(connection.waiting, [&](const auto &get) {
-          const std::string *value = find(get.second);
-          // Who has gone does not bring what others wait for.
-          bool isVain = !value && !gone.empty();
-          if (value)
-            answer(connection, get.first, 'K', *value);
-          else if (isVain)
-            answer(connection, get.first, 'R', gone);
-          return value || isVain;
-        });
-        isDone &= connection.toSend.empty();
-      }
-      // What was asked and can be answered is answered before it goes.
       if (stopping && stopAt == 0)
         stopAt = nowNs() + 2000 * millisecond;
-      if (stopping && (isDone || nowNs() > stopAt))
+      if (stopping && nowNs() > stopAt)
         return;
     }
-    std::vector<pollfd> files = {{listener.get(), POLLIN, 0},
-                                 {wakeRead.get(), POLLIN, 0}};
+    std::vector<pollfd> files = {{wakeRead.get(), POLLIN, 0},
+                                 {news.get(), POLLIN, 0}};
     for (Connection &connection : connections)
       files.push_back({connection.socket.get(),
                        static_cast<short>(
                            POLLIN | (connection.toSend.empty() ? 0 : POLLOUT)),
                        0});
-    poll(files.data(), files.size(), 1000);
+    int longest = door.watch(files);
+    poll(files.data(), files.size(), longest);
     char drain[64];
     while (read(wakeRead.get(), drain, sizeof(drain)) > 0)
       ;
-    size_t at = 2;
-    for (auto it = connections.begin(); it != connections.end();) {
-      Connection &connection = *it;
-      bool isHere = true;
-      if (files[at++].revents & (POLLIN | POLLHUP | POLLERR))
-        isHere = receiveSome(connection.socket.get(), connection.received);
-      std::string body;
-      bool isTooLong = false;
-      while (!connection.isClosing &&
-             takeMessage(connection.received, body, isTooLong))
-        handle(connection, body);
-      if (!connection.toSend.empty()) {
-        ssize_t count = send(connection.socket.get(), connection.toSend.data(),
-                             connection.toSend.size(), MSG_NOSIGNAL);
-        if (count > 0)
-          connection.toSend.erase(0, static_cast<size_t>(count));
-        else if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK &&
-                 errno != EINTR)
-          isHere = false;
-      }
-      bool isIdle = connection.rank < 0 && nowNs() - connection.since > joinNs;
-      bool isDone = connection.isClosing && connection.toSend.empty();
-      if (isHere && !isTooLong && !isIdle && !isDone) {
-        ++it;
-        continue;
-      }
-      if (connection.rank >= 0) {
-        std::lock_guard lock(mutex);
-        if (gone.empty())
-          gone = "rank " + std::to_string(connection.rank) +
-                 " is gone: its process ended, or gave up, before the others";
-        changed.notify_all();
-      }
-      it = connections.erase(it);
-    }
-    if (files[0].revents & POLLIN) {
-      int fd = accept4(listener.get(), nullptr, nullptr,
-                       SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (fd >= 0) {
-        connections.emplace_back();
-        connections.back().socket = Socket(fd);
-        connections.back().since = nowNs();
-      }
+    if (files[1].revents != 0)
+      readNews();
+    for (auto it = connections.begin(); it != connections.end();)
+      it = advance(*it) ? std::next(it) : remove(it);
+    for (Door::Guest &guest : door.look())
+      welcome(std::move(guest));
+    if (door.isOpen()) {
+      std::unique_lock lock(mutex);
+      bool isComplete = static_cast<int64_t>(joined.size()) == launch.size;
+      lock.unlock();
+      if (isComplete)
+        closeDoor();
     }
   }
 }
@@ -510,14 +625,14 @@ namespace {
 class ClientStore final : public Store {
 public:
   explicit ClientStore(const Launch &launch) : Store(launch) {}
+  ~ClientStore() override;
   bool connectTo(int64_t timeoutMs, std::string &error);
 
   bool set(const std::string &name, const std::string &value,
            std::string &error) override;
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
-           std::string &error) override {
-    return ask('G', name, "", timeoutMs, value, error);
-  }
+           std::string &error) override;
+  bool isBroken(std::string &who) override;
   std::string address() const override;
 
 private:
@@ -526,55 +641,124 @@ private:
     std::string value;
     return ask('M', name, "", timeoutMs, value, error);
   }
+  Missing whoIsMissing(const std::string &name, std::vector<int64_t> &parts,
+                       std::vector<int64_t> &strangers) override;
   bool ask(char what, const std::string &name, const std::string &value,
            int64_t timeoutMs, std::string &result, std::string &error);
+  /// Waits for the answer with this number.
+  bool hear(uint32_t wanted, int64_t deadline, std::string &result,
+            std::string &error, bool &isLate);
+  enum class Attempt { Joined, Again, Refused };
+  /// One connection, handshake and verdict.
+  Attempt tryToJoin(int64_t deadline, std::string &why);
   std::string place() const {
     return launch.host + ":" + std::to_string(launch.port);
+  }
+  std::string isGone() const {
+    return "rank " + std::to_string(launch.rank) +
+           ": the process of rank 0 at " + place() + " is gone";
   }
 
   std::mutex mutex; ///< one request at a time
   Socket server;
+  SealedStream stream;
   std::string received;
   uint32_t number = 0;
+  bool hasJoined = false;
 };
 } // namespace
+
+ClientStore::~ClientStore() {
+  // Who was killed while ranks came together did not clear up.
+  std::string who;
+  if (hasJoined && !launch.secretFile.empty() &&
+      access(launch.secretFile.c_str(), F_OK) == 0 && isBroken(who))
+    removeSecret(launch, jobSecret);
+}
+
+bool ClientStore::hear(uint32_t wanted, int64_t deadline, std::string &result,
+                       std::string &error, bool &isLate) {
+  isLate = false;
+  bool isHere = true;
+  while (true) {
+    std::string body;
+    SealedStream::Taken taken;
+    while ((taken = stream.take(received, body, 2 * maxBytes)) ==
+           SealedStream::Taken::Frame) {
+      // Answers to what was waited for in vain.
+      if (body.size() < 5 || wordAt(body, 0) != wanted)
+        continue;
+      (body[4] == 'K' ? result : error) = body.substr(5);
+      return body[4] == 'K';
+    }
+    if (taken == SealedStream::Taken::Forged) {
+      // Nothing that comes after can be believed.
+      server = Socket();
+      error = "rank " + std::to_string(launch.rank) + ": somebody changed " +
+              "what the process of rank 0 at " + place() + " said";
+      return false;
+    }
+    if (!isHere || server.get() < 0) {
+      error = isGone();
+      return false;
+    }
+    int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
+    if (left <= 0) {
+      isLate = true;
+      return false;
+    }
+    pollfd ready = {server.get(), POLLIN, 0};
+    poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 1000)));
+    if (ready.revents != 0)
+      isHere = receiveSome(server.get(), received, mostWaiting);
+  }
+}
 
 bool ClientStore::ask(char what, const std::string &name,
                       const std::string &value, int64_t timeoutMs,
                       std::string &result, std::string &error) {
   std::lock_guard lock(mutex);
   int64_t deadline = nowNs() + timeoutMs * millisecond;
-  std::string gone = "rank " + std::to_string(launch.rank) +
-                     ": the process of rank 0 at " + place() + " is gone";
-  if (!sendAll(server.get(), request(++number, what, name, value), deadline)) {
-    error = gone;
+  std::string frame = stream.seal(request(++number, what, name, value));
+  if (server.get() < 0 || !sendAll(server.get(), frame, deadline)) {
+    // Part of a frame may have gone: nothing can follow it.
+    server = Socket();
+    error = isGone();
     return false;
   }
-  bool isHere = true;
-  while (true) {
-    std::string body;
-    bool isTooLong = false;
-    while (takeMessage(received, body, isTooLong)) {
-      // Answers to what was waited for in vain.
-      if (body.size() < 5 || wordAt(body, 0) != number)
-        continue;
-      (body[4] == 'K' ? result : error) = body.substr(5);
-      return body[4] == 'K';
-    }
-    if (!isHere || isTooLong) {
-      error = gone;
-      return false;
-    }
-    int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
-    if (left <= 0) {
-      error = waited(launch, timeoutMs, "'" + name + "'");
-      return false;
-    }
-    pollfd ready = {server.get(), POLLIN, 0};
-    poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 1000)));
-    if (ready.revents != 0)
-      isHere = receiveSome(server.get(), received);
-  }
+  bool isLate = false;
+  if (hear(number, deadline, result, error, isLate))
+    return true;
+  if (isLate)
+    error = waited(launch, timeoutMs, "'" + name + "'");
+  return false;
+}
+
+bool ClientStore::get(const std::string &name, int64_t timeoutMs,
+                      std::string &value, std::string &error) {
+  failedWith = SHARDRT_LOST;
+  if (ask('G', name, "", timeoutMs, value, error))
+    return true;
+  if (error.find(" waited ") != std::string::npos)
+    explain(name, error);
+  return false;
+}
+
+bool ClientStore::isBroken(std::string &who) {
+  std::string none;
+  return !ask('H', "", "", 500, none, who) &&
+         who.find(" waited ") == std::string::npos;
+}
+
+Store::Missing ClientStore::whoIsMissing(const std::string &name,
+                                         std::vector<int64_t> &parts,
+                                         std::vector<int64_t> &strangers) {
+  std::string text, why;
+  if (!ask('W', name, "", 500, text, why))
+    return why.find(" waited ") == std::string::npos ? Missing::Gone
+                                                     : Missing::Silent;
+  readMissing(text, parts, strangers);
+  return Missing::Known;
 }
 
 std::string ClientStore::address() const {
@@ -595,63 +779,79 @@ bool ClientStore::set(const std::string &name, const std::string &value,
     return false;
   }
   std::string none;
+  failedWith = SHARDRT_LOST;
   return ask('S', name, value, 60'000, none, error);
 }
 
-/// A connection to `host`, or none; `why` not.
-static Socket connectOnce(const std::string &host, int64_t port,
-                          std::string &why) {
-  addrinfo hints = {}, *found = nullptr;
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  if (int failed = getaddrinfo(host.c_str(), std::to_string(port).c_str(),
-                               &hints, &found)) {
-    why = gai_strerror(failed);
-    return Socket();
+ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
+                                            std::string &why) {
+  if (launch.secret) {
+    jobSecret = *launch.secret;
+  } else if (launch.secretFile.empty()) {
+    jobSecret = secretOfNobody();
+  } else if (std::string unread = crypto::readSecretFile(launch.secretFile, jobSecret);
+             !unread.empty()) {
+    why = "no secret from rank 0: " + unread;
+    return Attempt::Again;
   }
-  Socket made;
-  for (addrinfo *info = found; info && made.get() < 0; info = info->ai_next) {
-    Socket attempt(socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (connect(attempt.get(), info->ai_addr, info->ai_addrlen) == 0)
-      made = std::move(attempt);
-    else
-      why = std::strerror(errno);
+  LinkKeys keys;
+  switch (knock(launch.host, launch.port, deadline, jobSecret, linkOf(launch),
+                {launch.rank, launch.size, flagsOf(launch)}, server, keys,
+                received, why)) {
+  case Knock::Proven:
+    break;
+  case Knock::Again:
+    // There somebody listens before ranks are started.
+    if (launch.launcher != "shard-run" || why != std::strerror(ECONNREFUSED))
+      return Attempt::Again;
+    why = "it is gone";
+    return Attempt::Refused;
+  case Knock::Stranger:
+    // What was read may be of a job before this one.
+    return launch.secret ? Attempt::Refused : Attempt::Again;
   }
-  freeaddrinfo(found);
-  if (made.get() >= 0) {
-    int yes = 1;
-    setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    fcntl(made.get(), F_SETFL, O_NONBLOCK);
-  }
-  return made;
+  stream = SealedStream(keys);
+  std::string none, refusal;
+  bool isLate = false;
+  if (hear(0, deadline, none, refusal, isLate))
+    return Attempt::Joined;
+  // Who closes without a word may have had too many strangers there.
+  if (isLate || server.get() < 0 || refusal == isGone())
+    return Attempt::Again;
+  why = refusal;
+  return Attempt::Refused;
 }
 
 bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
   int64_t deadline = nowNs() + timeoutMs * millisecond;
   std::string why;
-  int64_t pause = 1;
-  while ((server = connectOnce(launch.host, launch.port, why)).get() < 0) {
+  for (int64_t pause = 1;; pause = std::min<int64_t>(2 * pause, 50)) {
+    int64_t soon = std::min(deadline, nowNs() + Door::strangerMs * millisecond);
+    Attempt attempt = tryToJoin(soon, why);
+    if (attempt == Attempt::Joined)
+      break;
+    server = Socket();
+    if (attempt == Attempt::Refused) {
+      error = "rank " + std::to_string(launch.rank) + " cannot join at " +
+              place() + ": " + why;
+      return false;
+    }
     if (nowNs() >= deadline) {
       error = waited(launch, timeoutMs,
                      "rank 0 to listen at " + place() + ": " + why);
       return false;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(pause));
-    pause = std::min<int64_t>(2 * pause, 50);
   }
-  int64_t left = std::max<int64_t>((deadline - nowNs()) / millisecond, 1000);
-  std::string none, hello = std::string(greeting) + "\n" +
-                            std::to_string(launch.rank) + "\n" +
-                            std::to_string(launch.size) + "\n" + launch.token;
-  if (ask('J', hello, "", left, none, error))
-    return true;
-  error = "rank " + std::to_string(launch.rank) + " cannot join at " + place() +
-          ": " + error;
-  return false;
+  return hasJoined = true;
 }
 
 std::unique_ptr<Store> Store::join(const Launch &launch, int64_t timeoutMs,
                                    std::string &error) {
+  if (!launch.secret && launch.secretFile.empty() && !launch.isInsecure) {
+    error = "there is no secret by which ranks know one another";
+    return nullptr;
+  }
   if (launch.rank == 0) {
     auto store = std::make_unique<ServerStore>(launch);
     if (!store->listenAt(error))

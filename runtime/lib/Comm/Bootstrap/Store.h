@@ -1,23 +1,29 @@
 //===- Store.h - What the processes of a job tell one another ---*- C++ -*-===//
 //
 // Values by name, over TCP: the process of rank 0 keeps them, the others
-// connect to it. Who connects says which job it is of, which rank, and of how
-// many; a process of another job, or one that has been there, is refused with
-// the reason, and disturbs nobody. For what ranks must know before they can
-// communicate (NCCL's unique id), not for data.
+// connect to it. Who connects proves that it is of this job, and which rank
+// (Handshake.h), before anything else is read; strangers get nothing and
+// disturb nobody. Once all ranks have joined nobody listens any more. For what
+// ranks must know before they can communicate (NCCL's unique id), not for data.
+//
+// A name with an owner, `place/0@3` or `shared/program@0/1`, is set by that
+// rank alone: who reads it knows whose word it is. Names without may be set by
+// any rank; the first has the word.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_BOOTSTRAP_STORE_H
 #define SHARDRT_COMM_BOOTSTRAP_STORE_H
 
 #include "Comm/Bootstrap/Launch.h"
+#include <atomic>
 #include <memory>
+#include <vector>
 
 namespace shardrt {
 
 class Store {
 public:
-  virtual ~Store() = default;
+  virtual ~Store() { shardc::crypto::wipe(jobSecret); }
 
   /// Joins the job: rank 0 begins to listen, the others connect, and try again
   /// for `timeoutMs` while nobody listens. NULL with a reason.
@@ -35,8 +41,19 @@ public:
   /// have not.
   bool meet(const std::string &name, int64_t timeoutMs, std::string &error);
 
+  /// Whether somebody who had joined is not there any more, or was ended before:
+  /// then what others wait for does not come. `who` says so.
+  virtual bool isBroken(std::string &who) = 0;
+
+  /// After a failure: SHARDRT_LOST, or SHARDRT_WATCHDOG where those who are
+  /// waited for had joined, and say nothing any more.
+  int status() const { return failedWith; }
+
   /// Where others of the job reach this process: an address of IPv4.
   virtual std::string address() const = 0;
+
+  /// The job's secret, for other connections between its processes.
+  const shardc::crypto::Key &secret() const { return jobSecret; }
 
   static constexpr int64_t maxBytes = 1 << 20;
 
@@ -45,8 +62,21 @@ protected:
   /// meet(), with an error that does not say who is missing.
   virtual bool come(const std::string &name, int64_t timeoutMs,
                     std::string &error) = 0;
+  /// Who has not set its part of `name`, `name@R`, and who has not joined at
+  /// all; or that rank 0 does not say, or is gone.
+  enum class Missing { Known, Silent, Gone };
+  virtual Missing whoIsMissing(const std::string &name,
+                               std::vector<int64_t> &parts,
+                               std::vector<int64_t> &strangers) = 0;
+  /// Completes the error of a wait that was in vain, and sets the status.
+  void explain(const std::string &name, std::string &error);
   Launch launch;
+  shardc::crypto::Key jobSecret = {};
+  std::atomic<int> failedWith{4};
 };
+
+/// The rank that owns `name`; -1: nobody does.
+int64_t ownerOf(const std::string &name);
 
 } // namespace shardrt
 

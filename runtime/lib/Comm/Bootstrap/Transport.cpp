@@ -92,7 +92,7 @@ static TransportOffer offerOf(const std::string &text) {
 }
 
 static std::string keyOf(const std::string &world, int64_t rank) {
-  return "transport/" + world + "/" + std::to_string(rank);
+  return "transport/" + world + "@" + std::to_string(rank);
 }
 
 void shardrt::refuseTransport(Job &job, const std::string &world,
@@ -106,16 +106,20 @@ bool shardrt::agreeOnTransport(Job &job, const std::string &world,
                                const TransportOffer &mine,
                                TransportChoice &choice, int &status,
                                std::string &error) {
-  status = SHARDRT_LOST;
-  if (!job.store->set(keyOf(world, job.launch.rank), textOf(mine), error))
+  auto lost = [&] {
+    status = job.store->status();
     return false;
+  };
+  if (!job.store->set(keyOf(world, job.launch.rank), textOf(mine), error))
+    return lost();
   std::vector<TransportOffer> offers;
   for (int64_t rank = 0; rank < job.launch.size; ++rank) {
     std::string text;
     if (!job.store->get(keyOf(world, rank), job.timeoutMs, text, error))
-      return false;
+      return lost();
     offers.push_back(offerOf(text));
     if (offers.back().asked < 0) {
+      status = SHARDRT_LOST;
       error = offers.back().lacks;
       return false;
     }
@@ -125,7 +129,7 @@ bool shardrt::agreeOnTransport(Job &job, const std::string &world,
     return true;
   // Rank 0 keeps the store: it stays until the others have read why as well.
   std::string ignored, text;
-  auto hasRead = [&](int64_t rank) { return keyOf(world, rank) + " read"; };
+  auto hasRead = [&](int64_t rank) { return keyOf(world + "/read", rank); };
   job.store->set(hasRead(job.launch.rank), "1", ignored);
   for (int64_t rank = 1; job.launch.rank == 0 && rank < job.launch.size; ++rank)
     if (!job.store->get(hasRead(rank), job.timeoutMs, text, ignored))

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +52,12 @@ std::unique_ptr<Segment> Segment::open(int64_t process, int file, int64_t bytes,
       ::open(path.c_str(), (isWritable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (segment->file < 0) {
     error = whyNot(path.c_str());
+    return nullptr;
+  }
+  // Shared with processes of this user alone.
+  struct stat found = {};
+  if (fstat(segment->file, &found) != 0 || found.st_uid != geteuid()) {
+    error = path + " belongs to another user";
     return nullptr;
   }
   // What the maker has there now may be something else.

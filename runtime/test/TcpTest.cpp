@@ -1,0 +1,197 @@
+//===- TcpTest.cpp - Frames between ranks over sockets --------------------===//
+//
+// A relay between two ranks that changes, drops, repeats or swaps bytes of what
+// one sends: the other gets frames as they were sent, then none, and says why.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Comm/Wire/Tcp.h"
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+
+using namespace shardrt;
+using namespace shardc::crypto;
+
+namespace {
+constexpr int64_t chunk = 256 << 10;
+/// Of what a frame without a body, and its tag, takes on the wire.
+constexpr size_t wireHead = sizeof(Frame) + sealBytes;
+
+struct Inbox final : Receiver {
+  void deliver(int64_t, const Frame &frame,
+               std::unique_ptr<std::byte[]> body) override {
+    std::lock_guard lock(mutex);
+    std::string text(reinterpret_cast<const char *>(body.get()),
+                     static_cast<size_t>(frame.bytes));
+    frames.push_back({frame.sequence, text});
+    changed.notify_all();
+  }
+  void sent() override {}
+  void lost(int64_t, const std::string &text) override {
+    std::lock_guard lock(mutex);
+    isLost = true;
+    why = text;
+    changed.notify_all();
+  }
+  /// Waits for `count` frames, or the end.
+  void wait(size_t count) {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(20), [&] {
+      return isLost || frames.size() >= count;
+    }));
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::pair<int64_t, std::string>> frames;
+  bool isLost = false;
+  std::string why;
+};
+
+/// Bodies of these sizes go from rank 0 to rank 1, their bytes on the wire
+/// through `change`, if there is one, in one piece.
+void send(const std::vector<int64_t> &sizes, bool encrypts, Inbox &inbox,
+          std::function<std::string(std::string)> change) {
+  LinkKeys keys{randomKey(), randomKey()}, theirs{keys.receive, keys.send};
+  int here[2], there[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, here), 0);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, there), 0);
+  auto carrierOf = [&](int64_t peer, int socket, const LinkKeys &with) {
+    std::vector<Line> lines(2);
+    lines[peer] = {Socket(socket), with, {}};
+    return carryOver(std::move(lines), encrypts);
+  };
+  auto from = carrierOf(1, here[0], keys), to = carrierOf(0, there[0], theirs);
+  Inbox nobody;
+  from->start(nobody);
+  to->start(inbox);
+  std::thread relay([&] {
+    std::string all;
+    char buffer[1 << 16];
+    ssize_t count;
+    while ((count = recv(here[1], buffer, sizeof(buffer), 0)) > 0)
+      all.append(buffer, count);
+    if (change)
+      all = change(all);
+    for (size_t at = 0; at < all.size();) {
+      count = ::send(there[1], all.data() + at, all.size() - at, MSG_NOSIGNAL);
+      if (count <= 0)
+        break;
+      at += count;
+    }
+    shutdown(there[1], SHUT_WR);
+  });
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Frame frame;
+    frame.sequence = static_cast<int64_t>(i) + 1;
+    frame.bytes = sizes[i];
+    std::string body(sizes[i], static_cast<char>('a' + i));
+    from->send(1, frame, body.data(), nullptr);
+  }
+  from->stop(10'000);
+  inbox.wait(sizes.size() + 1);
+  relay.join();
+  to->stop(0);
+  close(here[1]);
+  close(there[1]);
+}
+
+/// Those frames that came are the first of those that were sent.
+void expectBeginOf(const std::vector<int64_t> &sizes, const Inbox &inbox) {
+  ASSERT_LE(inbox.frames.size(), sizes.size());
+  for (size_t i = 0; i < inbox.frames.size(); ++i) {
+    EXPECT_EQ(inbox.frames[i].first, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(inbox.frames[i].second,
+              std::string(sizes[i], static_cast<char>('a' + i)));
+  }
+}
+
+const std::vector<int64_t> mixed = {0,         10, chunk - 1,     chunk,
+                                    chunk + 1, 0,  3 * chunk + 7, 5};
+
+TEST(Tcp, FramesOfAllSizesArrive) {
+  for (bool encrypts : {false, true}) {
+    Inbox inbox;
+    send(mixed, encrypts, inbox, nullptr);
+    EXPECT_EQ(inbox.frames.size(), mixed.size());
+    expectBeginOf(mixed, inbox);
+    EXPECT_EQ(inbox.why, "");
+  }
+}
+
+TEST(Tcp, EncryptionHidesBodies) {
+  for (bool encrypts : {false, true}) {
+    Inbox inbox;
+    bool isSeen = false;
+    send({100}, encrypts, inbox, [&](std::string all) {
+      isSeen = all.find(std::string(100, 'a')) != std::string::npos;
+      return all;
+    });
+    EXPECT_EQ(inbox.frames.size(), 1u);
+    EXPECT_EQ(isSeen, !encrypts);
+  }
+}
+
+TEST(Tcp, OneBitThatChangesOnItsWayIsNoticed) {
+  const std::vector<int64_t> sizes = {3, 40, 2};
+  size_t wire = 3 * wireHead + 45 + 3 * sealBytes;
+  for (bool encrypts : {false, true})
+    for (size_t at = 0; at < wire; at += 1 + at % 3) {
+      Inbox inbox;
+      size_t bytes = 0;
+      send(sizes, encrypts, inbox, [&](std::string all) {
+        bytes = all.size();
+        all[at] = static_cast<char>(all[at] ^ (1 << at % 8));
+        return all;
+      });
+      EXPECT_EQ(bytes, wire);
+      EXPECT_LT(inbox.frames.size(), sizes.size()) << at;
+      expectBeginOf(sizes, inbox);
+      EXPECT_EQ(inbox.why, "a message that was changed on its way, or is not "
+                           "of this job")
+          << at;
+    }
+}
+
+TEST(Tcp, PartsThatAreDroppedRepeatedOrSwappedAreNoticed) {
+  // Two frames of the same size, so that each part could stand for another.
+  const std::vector<int64_t> sizes = {8, 8};
+  constexpr size_t frame = wireHead + 8 + sealBytes;
+  const std::function<std::string(std::string)> changes[] = {
+      [](std::string all) { return all.substr(frame); },
+      [](std::string all) { return all.substr(0, frame) + all; },
+      [](std::string all) { return all.substr(frame) + all.substr(0, frame); },
+      // The second body in the place of the first.
+      [](std::string all) {
+        return all.substr(0, wireHead) + all.substr(frame + wireHead);
+      },
+      // Something of nobody's in between.
+      [](std::string all) {
+        return all.substr(0, frame) + std::string(wireHead, 'x') +
+               all.substr(frame);
+      },
+  };
+  for (bool encrypts : {false, true})
+    for (size_t i = 0; i < std::size(changes); ++i) {
+      Inbox inbox;
+      send(sizes, encrypts, inbox, changes[i]);
+      expectBeginOf(sizes, inbox);
+      EXPECT_LT(inbox.frames.size(), 2u) << i;
+      EXPECT_NE(inbox.why.find("changed on its way"), std::string::npos) << i;
+    }
+  // Chunks of one body, swapped.
+  Inbox inbox;
+  send({2 * chunk}, false, inbox, [](std::string all) {
+    constexpr size_t part = chunk + sealBytes;
+    return all.substr(0, wireHead) + all.substr(wireHead + part) +
+           all.substr(wireHead, part);
+  });
+  EXPECT_TRUE(inbox.frames.empty());
+  EXPECT_NE(inbox.why.find("changed on its way"), std::string::npos);
+}
+} // namespace
