@@ -4,6 +4,7 @@
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
 #include "Faults.h"
+#include "shardc/Interpreter/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -44,6 +45,8 @@ const char *nameOf(Verdict verdict) {
     return "crashed";
   case Verdict::Hung:
     return "hung";
+  case Verdict::Misread:
+    return "differs from the interpreter";
   }
   return "";
 }
@@ -236,6 +239,76 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
   return {Verdict::Passed, "", 0};
 }
 
+const char *const kNotInterpreted = "not interpreted: ";
+
+static Interpreted interpretedPrograms = Interpreted::Share;
+void interpretPrograms(Interpreted which) { interpretedPrograms = which; }
+
+static bool isInterpreted(const Program &program) {
+  bool hasManual =
+      any_of(program.ops, [](const Op &op) { return op.fixesMesh; });
+  return interpretedPrograms == Interpreted::All ||
+         (interpretedPrograms == Interpreted::Share &&
+          (hasManual || program.seed % 4 == 0));
+}
+
+/// Compares `got` with what the interpreter makes of the text that the ranks
+/// were compiled from. Elementary functions are not the library's here: besides
+/// what the analysis allows, results are compared as shard-run does by default.
+static Outcome compareWithInterpreter(mlir::MLIRContext &context,
+                                      const Program &program,
+                                      ArrayRef<HostArray> inputs,
+                                      ArrayRef<HostArray> got) {
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        raw_string_ostream(messages) << diagnostic;
+        return mlir::success();
+      });
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
+  if (!module)
+    return {Verdict::Failed, "the interpreter's parser: " + messages, 0};
+  auto types = interpreter::argumentTypes(*module);
+  if (mlir::failed(types) || types->size() != inputs.size())
+    return {Verdict::Passed, kNotInterpreted + messages, 0};
+  std::vector<interpreter::Array> arguments;
+  for (auto [type, input] : zip_equal(*types, inputs))
+    arguments.push_back(interpreter::Array::read(
+        *interpreter::Format::of(type.getElementType()), input.shape,
+        input.bytes()));
+  interpreter::Options options;
+  options.maxWork = 20'000'000;
+  auto expected = interpreter::interpret(*module, arguments, options);
+  if (mlir::failed(expected))
+    return {StringRef(messages).starts_with("unsupported") ? Verdict::Passed
+                                                           : Verdict::Misread,
+            kNotInterpreted + messages, 0};
+  for (auto [i, result] : enumerate(program.results)) {
+    const HostArray &mine = got[i];
+    HostArray theirs{mine.type, mine.shape, expected->results[i].bytes()};
+    if (theirs.data.size() != mine.data.size())
+      return {Verdict::Misread, formatv("result {0} has another size", i), 0};
+    Tolerance tolerance = defaultTolerance(mine.type);
+    tolerance.absolute +=
+        4 * std::max(program.values[result.value].accuracy.error, 0.0);
+    Comparison compared = compareArrays(mine, theirs, tolerance);
+    if (compared.outside == 0)
+      continue;
+    int64_t at = compared.firstOutside;
+    return {Verdict::Misread,
+            formatv("result {0} at {1}: {2} on {3} ranks, {4} by the "
+                    "interpreter",
+                    i, printIndex(mine.shape, at),
+                    printElement(mine.type, mine.element(at)),
+                    program.numRanks(),
+                    printElement(theirs.type, theirs.element(at)))
+                .str(),
+            tolerance.absolute};
+  }
+  return {Verdict::Passed, "", 0};
+}
+
 Outcome check(mlir::MLIRContext &context, const Program &program,
               bool optimized, StringRef fault, bool *planted) {
   if (comparesBits)
@@ -301,6 +374,8 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
                     got->disagreeingOutput, got->disagreeingRank)
                 .str(),
             0};
+  if (isInterpreted(program))
+    return compareWithInterpreter(context, program, inputs, got->outputs);
   return {Verdict::Passed, "", 0};
 }
 

@@ -18,7 +18,8 @@ enum class Verdict : int {
   Refused,   ///< the compiler says no
   Failed,    ///< the run ended with an error
   Crashed,   ///< a signal
-  Hung       ///< no end within the limit
+  Hung,      ///< no end within the limit
+  Misread    ///< another result than the interpreter's
 };
 const char *nameOf(Verdict verdict);
 
@@ -27,6 +28,15 @@ struct Outcome {
   std::string message;
   double tolerance = 0; ///< what the first result that differs was allowed
 };
+
+/// Which programs the interpreter runs as well: none, those with manual regions
+/// and every fourth of the others, or all.
+enum class Interpreted { None, Share, All };
+void interpretPrograms(Interpreted which);
+
+/// What Outcome::message of a program that passed begins with where the
+/// interpreter did not know it.
+extern const char *const kNotInterpreted;
 
 /// Compiles `program` for its mesh and for one rank, runs both on the same
 /// arguments and compares all results: the same bits where the analysis says

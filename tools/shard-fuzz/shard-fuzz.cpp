@@ -62,6 +62,14 @@ static cl::opt<bool> reproducibleOption(
     cl::desc("Compile with --reproducible and compare bytes: on the program's "
              "mesh, on another and with more threads"),
     cl::cat(category));
+static cl::opt<Interpreted> interpreterOption(
+    "interpreter", cl::desc("Which programs the interpreter runs as well:"),
+    cl::init(Interpreted::Share),
+    cl::values(clEnumValN(Interpreted::None, "none", "none"),
+               clEnumValN(Interpreted::Share, "share",
+                          "those with manual regions, and every fourth"),
+               clEnumValN(Interpreted::All, "all", "all")),
+    cl::cat(category));
 static cl::list<std::string>
     kindsOption("kinds", cl::CommaSeparated,
                 cl::desc("Draw three of four ops of these kinds; 'list' prints "
@@ -79,11 +87,14 @@ static cl::opt<std::string>
 /// A lit test of `program`, which fails as `outcome` says.
 static std::string litTest(const Program &program, const Outcome &outcome,
                            uint64_t seed, int64_t index) {
-  std::string text = formatv("// RUN: shard-run %s --seed={0} --check --rtol=0 "
+  std::string text = formatv("// RUN: shard-run %s --seed={0} --check{6} --rtol=0 "
                              "--atol={1:e}{2}\n// Program {3} of seed {4} {5}:\n",
                              program.seed, outcome.tolerance,
                              reproducibleOption ? " --reproducible" : "", index,
-                             seed, nameOf(outcome.verdict));
+                             seed, nameOf(outcome.verdict),
+                             outcome.verdict == Verdict::Misread
+                                 ? "=interpreter"
+                                 : "");
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
@@ -162,6 +173,7 @@ static Error runTool(int argc, char **argv) {
       return toolError(ExitCode::Usage, "--kinds=" + name +
                                             ": no such kind; --kinds=list "
                                             "prints them");
+  interpretPrograms(interpreterOption);
   favourKinds({kindsOption.begin(), kindsOption.end()});
   if (reproducibleOption && !faultOption.empty())
     return toolError(ExitCode::Usage,
@@ -201,7 +213,7 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Memory, "no shared memory");
 
   std::set<std::string> kinds;
-  int64_t failures = 0, uneven = 0, ops = 0, refused = 0;
+  int64_t failures = 0, uneven = 0, ops = 0, refused = 0, unknown = 0;
   std::map<std::string, int64_t> refusedOps;
   for (auto [i, outcome] : enumerate(outcomes)) {
     Program program = makeProgram(*seed, *first + i);
@@ -213,6 +225,7 @@ static Error runTool(int argc, char **argv) {
       ++refused;
       ++refusedOps[name.str()];
     }
+    unknown += StringRef(outcome.message).starts_with(kNotInterpreted);
     if (outcome.verdict == Verdict::Passed)
       continue;
     ++failures;
@@ -238,6 +251,8 @@ static Error runTool(int argc, char **argv) {
                     "with shards of different sizes, {4} s\n",
                     *count, ops / *count, kinds.size(), 100 * uneven / *count,
                     std::time(nullptr) - begin);
+  if (unknown)
+    outs() << unknown << " passed that the interpreter does not know\n";
   for (auto &[name, times] : refusedOps)
     outs() << formatv("refused for {0}: {1}\n", name, times);
   if (reproducibleOption)
