@@ -2,16 +2,17 @@
 
     reproducible.py [NAME...] [--corpus DIR] [--default] [--short] [--cost] [--results FILE]
 
-Each program runs with ``--reproducible`` on one rank and then, on the same inputs, on meshes of 1, 2, 3, 4, 5 and 8 ranks
-an axis (of two axes 2x2, 2x3, 2x4 and others), with arguments in even and uneven shards, empty ones among them, with
-several threads, over sockets, twice in the same way, and as code for processors with AVX2 (x86 alone). Every output must have the same bytes each time. A program that is
-refused by name (code 77) counts as refused; it must be refused on every mesh.
+Each program runs with ``--reproducible`` on one rank and then, on the same inputs, on meshes of 1, 2, 3, 4, 5 and 8
+ranks an axis (of two axes 2x2, 2x3, 2x4 and others), with arguments in even and uneven shards, empty ones among them,
+with several threads, over sockets, twice in the same way, and as code for processors with AVX2 (x86 alone). Every
+output must have the same bytes each time. A program that is refused by name (code 77) counts as refused; it must be
+refused on every mesh.
 
-Prints a line for each program: how many runs, how many had other bits than one rank, which they were, or why it is refused.
-``--default`` leaves the option away: which programs differ without it, and where. ``--short`` takes few runs a program.
-``--cost`` also runs each program with and without the option, and prints time (of one rank), peak memory of a rank and bytes
-moved (on its own mesh) of one against the other, with geometric means. Exits 1 where bits differ, a run fails, or a mean is above the
-limit.
+Prints a line for each program: how many runs, how many had other bits than one rank, which they were, or why it is
+refused. ``--default`` leaves the option away: which programs differ without it, and where. ``--short`` takes few runs
+a program. ``--cost`` also runs each program with and without the option, and prints time (of one rank), peak memory
+of a rank and bytes moved (on its own mesh) of one against the other, with geometric means. Exits 1 where bits differ,
+a run fails, or a mean is above the limit.
 """
 
 import argparse
@@ -104,20 +105,24 @@ def inputs_of(entry: dict, corpus: Path) -> list[str]:
 
 def expected_of(entry: dict, corpus: Path) -> tuple[str, ...]:
     """Options that compare with the outputs stored beside a program."""
-    return (f"--expect=@{corpus / entry['data']}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}") if "data" in entry else ()
+    if "data" not in entry:
+        return ()
+    return (f"--expect=@{corpus / entry['data']}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}")
 
 
 def execute(tool: str, corpus: Path, entry: dict, run: Run, options: tuple[str, ...], timeout: float) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         outputs = Path(folder) / "out.npz"
-        command = [tool, str(corpus / entry["file"]), *inputs_of(entry, corpus), *run.flags, *options, f"--outputs=@{outputs}"]
+        command = [tool, str(corpus / entry["file"]), *inputs_of(entry, corpus)]
+        command += [*run.flags, *options, f"--outputs=@{outputs}"]
         try:
             result = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
             return Outcome(failed=f"not done in {timeout:.0f} s")
         if result.returncode == 0:
             return Outcome(bits=digests(outputs))
-        lines = [line for line in result.stderr.splitlines() if "error:" in line or "differs" in line] or result.stderr.splitlines() or [""]
+        lines = result.stderr.splitlines() or [""]
+        lines = [line for line in lines if "error:" in line or "differs" in line] or lines
         said = lines[0].split("error: ")[-1]
         if result.returncode == UNSUPPORTED:
             return Outcome(refused=said)
@@ -170,8 +175,11 @@ def report_of(tool: str, corpus: Path, entry: dict, options: tuple[str, ...], ti
 
 
 def ratios(tool: str, corpus: Path, entry: dict, steps: int, timeout: float) -> dict[str, float] | None:
-    """Time, memory and bytes with --reproducible over those without. Memory and bytes are those of the program's own mesh. Time
-    is that of one rank, the least step of two runs, so that ranks do not wait for cores."""
+    """Time, memory and bytes with --reproducible over those without.
+
+    Memory and bytes are those of the program's own mesh. Time is that of one rank, the least step of two runs, so that
+    ranks do not wait for cores.
+    """
     axes = [axis for axis, _ in entry["mesh"]]
     fixed = not axes or "sdy.manual_computation" in entry.get("ops", {})
     alone = () if fixed else (f"--mesh={print_mesh(dict.fromkeys(axes, 1))}",)
@@ -254,7 +262,8 @@ def main() -> int:
                 print(f"{entry['name']:30} " + " ".join(f"{cost[key]:7.2f}" for key in MEANS), flush=True)
         within = print_costs(costs)
     same = sum(not (v.differing or v.refused or v.failed) for v in verdicts)
-    differing, refused, failed = (sum(bool(getattr(v, key)) for v in verdicts) for key in ("differing", "refused", "failed"))
+    differing, refused, failed = (sum(bool(getattr(v, key)) for v in verdicts)
+                                  for key in ("differing", "refused", "failed"))
     if verdicts:
         print(f"{sum(v.runs for v in verdicts)} runs of {len(verdicts)} programs: {same} the same on every mesh, "
               f"{differing} differ, {refused} refused, {failed} failed, {time.monotonic() - begin:.0f} s")
