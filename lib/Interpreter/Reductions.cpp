@@ -113,15 +113,17 @@ struct Windows {
     }
     return result;
   }
-  /// Visits the elements of `shape` in the window at `index`, in order.
-  void visit(ArrayRef<int64_t> shape, ArrayRef<int64_t> index,
-             llvm::function_ref<void(ArrayRef<int64_t>)> visitor) const {
+  /// Visits the elements of `shape` in the window at `index`, in order; `outside` is called for what is no element.
+  void visit(ArrayRef<int64_t> shape, ArrayRef<int64_t> index, llvm::function_ref<void(ArrayRef<int64_t>)> visitor,
+             llvm::function_ref<void()> outside = [] {}) const {
     Shape from(shape.size());
     forEachIndex(sizes, [&](ArrayRef<int64_t> at) {
       for (size_t d = 0; d < shape.size(); ++d) {
         int64_t place = index[d] * strides[d] + at[d] * windowDilations[d] - padding[d].first;
-        if (place < 0 || place % baseDilations[d] != 0 || place / baseDilations[d] >= shape[d])
+        if (place < 0 || place % baseDilations[d] != 0 || place / baseDilations[d] >= shape[d]) {
+          outside();
           return;
+        }
         from[d] = place / baseDilations[d];
       }
       visitor(from);
@@ -161,9 +163,11 @@ static FailureOr<Values> evaluateReduceWindow(Evaluator &evaluator, stablehlo::R
   int64_t next = 0;
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     reducer.start();
-    windows.visit(inputs[0].shape(), index, [&](ArrayRef<int64_t> from) {
-      isFailed = isFailed || failed(reducer.add(inputs, inputs[0].flat(from)));
-    });
+    // Padding, and holes between dilated elements, hold the initial values.
+    windows.visit(
+        inputs[0].shape(), index,
+        [&](ArrayRef<int64_t> from) { isFailed = isFailed || failed(reducer.add(inputs, inputs[0].flat(from))); },
+        [&] { isFailed = isFailed || failed(reducer.add(initial, 0)); });
     reducer.finish(results, next++);
   });
   if (isFailed)

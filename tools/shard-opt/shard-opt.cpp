@@ -7,6 +7,7 @@
 #include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "../Common/Tool.h"
+#include "VerifyPartition.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -118,6 +119,7 @@ int main(int argc, char **argv) {
   registerUpstreamDialects(registry);
   registerShardcDialects(registry);
   registerShardcPasses();
+  registerVerifyPartitionPass();
   registerUpstreamPasses();
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "shard-opt: the project's passes on IR\n", registry);

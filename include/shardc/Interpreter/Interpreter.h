@@ -53,6 +53,18 @@ mlir::FailureOr<std::vector<mlir::RankedTensorType>> argumentTypes(mlir::ModuleO
 mlir::FailureOr<Outcome> interpretLocal(mlir::ModuleOp module, llvm::ArrayRef<Array> arguments,
                                         const Options &options = {});
 
+/// What became of a comparison of both views.
+enum class Verification { Equal, NotKnown };
+
+/// Interprets `global`, a program's text before any pass, and `local`, what
+/// partition and communication made of it for all ranks, on arguments drawn from
+/// `seed`. An error where results differ, or ranks disagree, read outside of
+/// what they have, or miss one another. Where the interpreter does not know
+/// something, or it is too much work, a remark says so. Shares no code with the
+/// stages.
+mlir::FailureOr<Verification> verifyLocal(mlir::ModuleOp global, mlir::ModuleOp local, const Options &options,
+                                          uint64_t seed = 0);
+
 } // namespace shardc::interpreter
 
 #endif // SHARDC_INTERPRETER_INTERPRETER_H

@@ -1,0 +1,46 @@
+//===- VerifyPartition.cpp - The interpreter as a pass --------------------===//
+
+#include "VerifyPartition.h"
+#include "shardc/Interpreter/Interpreter.h"
+#include "shardc/Pipelines/Compile.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "shardc/Pipelines/Register.h"
+
+using namespace mlir;
+using namespace shardc;
+
+/// What both views may take: elements computed.
+static constexpr int64_t kVerifiedWork = 20'000'000;
+
+namespace {
+struct VerifyPartitionPass final
+    : PassWrapper<VerifyPartitionPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPartitionPass)
+  VerifyPartitionPass() = default;
+  VerifyPartitionPass(const VerifyPartitionPass &other) : PassWrapper(other) {}
+  StringRef getArgument() const final { return "spmd-verify-partition"; }
+  StringRef getDescription() const final {
+    return "Interpret the local view on all ranks, and compare with a program.";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerShardcDialects(registry);
+  }
+  void runOnOperation() override {
+    OwningOpRef<ModuleOp> program = parseModel(getContext(), global);
+    interpreter::Options limits;
+    limits.maxWork = kVerifiedWork;
+    if (!program ||
+        failed(interpreter::verifyLocal(*program, getOperation(), limits)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+  Option<std::string> global{
+      *this, "global", llvm::cl::desc("The file with the program's text")};
+};
+} // namespace
+
+void shardc::registerVerifyPartitionPass() {
+  PassRegistration<VerifyPartitionPass>();
+}
