@@ -13,6 +13,12 @@ inline constexpr llvm::StringLiteral kPartsAttrName = "spmd.parts";
 inline constexpr llvm::StringLiteral kMarkFunction = "shardc_mark";
 /// The module's: a [name, source line] for each number that marks use.
 inline constexpr llvm::StringLiteral kKernelsAttrName = "spmd.kernels";
+/// On an arith.divf: it is 1 / (1 + exp(-x)), and may be computed as one function.
+inline constexpr llvm::StringLiteral kLogisticAttrName = "spmd.logistic";
+/// On arithmetic of floats: it rounds by itself, and is not fused with its neighbours.
+inline constexpr llvm::StringLiteral kRoundedAttrName = "spmd.rounded";
+/// On functions of f64: as many digits are asked for as f32 has, and some.
+inline constexpr llvm::StringLiteral kBriefAttrName = "spmd.brief";
 /// How names begin that spmd-name-locations writes into locations.
 inline constexpr llvm::StringLiteral kNamePrefix = "op:";
 

@@ -132,8 +132,8 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     OutlineLoopsPassOptions outline;
     outline.entry = options.entry;
     pm.addPass(createOutlineLoopsPass(outline));
-    pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
   }
+  pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
 }
 
 void buildCpuToLLVMPipeline(OpPassManager &pm,

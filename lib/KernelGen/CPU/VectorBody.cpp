@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
 
@@ -49,7 +50,7 @@ static Value gather(OpBuilder &builder, memref::LoadOp load,
 /// would let a rounding to a narrow type and back vanish. Not sums of two products:
 /// which of them is rounded would be up to the code around, and so to the shard's size.
 static void allowContraction(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) || op->hasAttr(kRoundedAttrName))
     return;
   auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
   if (isa<arith::AddFOp, arith::SubFOp>(op) && llvm::all_of(op->getOperands(), isProduct))

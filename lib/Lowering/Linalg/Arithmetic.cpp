@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/KernelAttributes.h"
 
 #include <cmath>
 #include <limits>
@@ -365,7 +366,9 @@ static Value logistic(ScalarBuilder &b, Operation *, ValueRange args) {
     Value minus = arith::NegFOp::create(b, wide[0]);
     Value e = math::ExpOp::create(b, minus);
     Value sum = arith::AddFOp::create(b, one, e);
-    return arith::DivFOp::create(b, one, sum);
+    auto quotient = arith::DivFOp::create(b, one, sum);
+    quotient->setAttr(kLogisticAttrName, b.getUnitAttr());
+    return quotient;
   });
 }
 

@@ -101,6 +101,8 @@ static Real lgamma(Real x) {
   Real mirrored = 1.14472988584940017414 - sine - value;
   mirrored = choose(equal(near, near.of(0)), near.of(infinity), mirrored);
   Real result = choose(reflects, mirrored, value);
+  Value isZero = arith::OrIOp::create(*x.b, equal(x, x.of(1)), equal(x, x.of(2)));
+  result = choose(isZero, x.of(0), result);
   return choose(equal(a, a.of(infinity)), a.of(infinity), result);
 }
 
@@ -171,8 +173,7 @@ static Real polygamma(Real n, Real x) {
 // Error function and Bessel function
 //===----------------------------------------------------------------------===//
 
-// Source: M. Giles, "Approximating the erfinv function" (2010), single
-// precision.
+// First by M. Giles, "Approximating the erfinv function" (2010), single precision.
 static Real erfInverse(Real x) {
   constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                 -4.39150654e-06, 0.00021858087,  -0.00125372503,
@@ -180,22 +181,38 @@ static Real erfInverse(Real x) {
   constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
                              -0.00367342844,  0.00573950773,  -0.0076224613,
                              0.00943887047,   1.00167406,     2.83297682};
-  Real w = -log1p(-(x * x));
+  Real w = -(log1p(-x) + log1p(x));
   Value isCentral = less(w, 5);
   Real argument = choose(isCentral, w - 2.5, sqrt(w) - 3.0);
   Real value = choose(isCentral, x.of(central[0]), x.of(tail[0]));
   for (int i = 1; i < 9; ++i)
     value =
         value * argument + choose(isCentral, x.of(central[i]), x.of(tail[i]));
-  value = value * x;
-  // In double precision one step of Halley's method triples the digits.
-  if (x.v.getType().isF64()) {
-    Real y = abs(value), a = abs(x);
-    Real error = choose(less(a, 0.5), erf(y) - a, (1.0 - a) - erfc(y));
-    Real step = error / (exp(-(y * y)) * 1.12837916709551257390);
-    value = copySign(y - step / (1.0 + y * step), x);
+  // Steps of Halley's method, each of which triples the digits.
+  Real a = abs(x), y = abs(value * x);
+  // Nearer to one than any f32: log erfc(y) is about -y^2 - log(y sqrt(pi)).
+  Real beyond = sqrt(w + 0.6931471805599453 - log(w * pi) * 0.5);
+  y = choose(less(w, 16), y, beyond);
+  for ([[maybe_unused]] int step : {0, 1, 2}) {
+    Real error = (1.0 - a) - erfc(y);
+    Real quotient = error / (exp(-(y * y)) * 1.12837916709551257390);
+    y = y - quotient / (1.0 + y * quotient);
   }
-  return choose(equal(abs(x), x.of(1)), x * infinity, value);
+  // Near zero sqrt(pi) / 2 in two parts, and an odd polynomial; scaled, so that a subnormal
+  // result is rounded once.
+  constexpr double odd[] = {0x1.db29fb2fee5e5p-3, 0x1.053c2c0ab904dp-3, 0x1.62847c47f61a8p-4, 0x1.0a131895d4a93p-4,
+                            0x1.a7c85eafb8c69p-5, 0x1.5eeae2a7aaeddp-5, 0x1.2abee7d3a9d0cp-5, 0x1.035ef97e3a9a3p-5,
+                            0x1.cece05dfade38p-6, 0x1.7b1129b3d667ep-6, 0x1.087e78da05a20p-5, -0x1.e3fbceb4754f6p-7,
+                            0x1.b81720989eee0p-4, -0x1.f44322b4364a0p-4, 0x1.0914a92075556p-3};
+  Real square = x * x, p = x.of(odd[14]);
+  for (int i = 13; i >= 0; --i)
+    p = fma(p, square, x.of(odd[i]));
+  Real wide = x * 0x1p60, first = wide * 0x1.c5bf891b4ef6bp-1;
+  Real low = fma(wide, x.of(0x1.c5bf891b4ef6bp-1), -first);
+  low = fma(wide, x.of(-0x1.618f13eb7ca89p-55), low);
+  Real near = (first + fma(wide * square, p, low)) * 0x1p-60;
+  Real result = choose(less(a, 0.5), near, copySign(y, x));
+  return choose(equal(a, x.of(1)), x * infinity, copySign(result, x));
 }
 
 // exp(-|x|) I1(x): the power series, all of whose terms are positive, and from
@@ -218,7 +235,7 @@ static Real besselI1e(Real x) {
   Real inverse = 1.0 / a, far = a.of(tail[asymptotic - 1]);
   for (int k = asymptotic - 2; k >= 0; --k)
     far = far * inverse + tail[k];
-  far = far / sqrt(a * (2 * pi));
+  far = far / (sqrt(a) * 2.50662827463100050242);
   return copySign(choose(less(a, 20), series, far), x);
 }
 
@@ -226,17 +243,16 @@ static Real besselI1e(Real x) {
 // Registration of formulas
 //===----------------------------------------------------------------------===//
 
-// In f64, or in f32 where `inOwnType` and the operand is no wider.
+// In f64.
 template <typename ChloOp>
-static void addFormula(LoweringTable &table, Real (*formula)(Real),
-                       bool inOwnType = false) {
+static void addFormula(LoweringTable &table, Real (*formula)(Real)) {
   table.scalar<ChloOp>(
       [=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
-        Type wide = inOwnType ? Type(computeType(type)) : Type(b.getF64Type());
-        Real x{&b, castFloat(b, args[0], wide)};
+        RoundedScope scope(b);
+        Real x{&b, castFloat(b, args[0], b.getF64Type())};
         return castFloat(b, formula(x).v, type);
       });
 }
@@ -248,6 +264,7 @@ static void addFormula(LoweringTable &table, Real (*formula)(Real, Real)) {
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
+        RoundedScope scope(b);
         Real x{&b, castFloat(b, args[0], b.getF64Type())};
         Real y{&b, castFloat(b, args[1], b.getF64Type())};
         return castFloat(b, formula(x, y).v, type);
@@ -335,12 +352,12 @@ static LogicalResult lowerConstantLike(Lowerer &l, chlo::ConstantLikeOp op) {
 
 void shardc::lowering::addChlo(LoweringTable &table) {
   using namespace chlo;
-  addFunction<AcosOp, math::AcosOp>(table);
-  addFunction<AcoshOp, math::AcoshOp>(table);
-  addFunction<AsinOp, math::AsinOp>(table);
-  addFunction<AsinhOp, math::AsinhOp>(table);
-  addFunction<AtanOp, math::AtanOp>(table);
-  addFunction<AtanhOp, math::AtanhOp>(table);
+  addFunction<AcosOp, math::AcosOp>(table, complexAcos);
+  addFunction<AcoshOp, math::AcoshOp>(table, complexAcosh);
+  addFunction<AsinOp, math::AsinOp>(table, complexAsin);
+  addFunction<AsinhOp, math::AsinhOp>(table, complexAsinh);
+  addFunction<AtanOp, math::AtanOp>(table, complexAtan);
+  addFunction<AtanhOp, math::AtanhOp>(table, complexAtanh);
   addFunction<CoshOp, math::CoshOp>(table, complexCosh);
   addFunction<ErfOp, math::ErfOp>(table);
   addFunction<ErfcOp, math::ErfcOp>(table);
@@ -354,7 +371,7 @@ void shardc::lowering::addChlo(LoweringTable &table) {
   addFormula<ZetaOp>(table, zeta);
   addFormula<PolygammaOp>(table, polygamma);
   addFormula<BesselI1eOp>(table, besselI1e);
-  addFormula<ErfInvOp>(table, erfInverse, /*inOwnType=*/true);
+  addFormula<ErfInvOp>(table, erfInverse);
   table.scalar<NextAfterOp>(nextAfter);
   addInfinityTest<IsInfOp>(table, true, true);
   addInfinityTest<IsNegInfOp>(table, true, false);

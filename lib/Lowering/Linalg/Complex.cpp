@@ -1,237 +1,576 @@
 //===- Complex.cpp - Complex numbers on scalars ---------------------------===//
 //
-// Textbook formulas on the two parts, arranged so that no intermediate
-// overflows or cancels where the result does not. Source: W. Kahan, "Branch
-// cuts for complex elementary functions" (1987), R. L. Smith, "Algorithm 116:
-// complex division" (1962).
+// Formulas on the two parts, in f64 for either type, arranged so that no
+// intermediate overflows or cancels where the result does not; where a sum may
+// cancel it is a pair of numbers. Sources: W. Kahan, "Branch cuts for complex
+// elementary functions" (1987); T. Hull, T. Fairgrieve, P. Tang, "Implementing
+// complex elementary functions using exception handling" (1994).
+//
+// Each operation rounds by itself; functions of f64 for complex<f32> are to be right
+// to the digits of f32 only (RoundedScope).
 //
 //===----------------------------------------------------------------------===//
 #include "Complex.h"
 #include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "shardc/Support/PairFunctions.h"
 
 using namespace mlir;
-using namespace shardc::lowering;
+using namespace shardc;
+using namespace shardc::functions;
+using shardc::lowering::RoundedScope;
 
 using ScalarBuilder = ImplicitLocOpBuilder;
 
 namespace {
 struct Complex {
-  Real re, im;
-
-  static Complex of(ScalarBuilder &b, Value value) {
-    Type part = cast<ComplexType>(value.getType()).getElementType();
-    return {{&b, complex::ReOp::create(b, part, value)},
-            {&b, complex::ImOp::create(b, part, value)}};
-  }
-  Value value() const {
-    return complex::CreateOp::create(*re.b, ComplexType::get(re.v.getType()),
-                                     re.v, im.v);
-  }
+  Num re, im;
 };
 
-Complex choose(Value condition, Complex x, Complex y) {
-  return {choose(condition, x.re, y.re), choose(condition, x.im, y.im)};
+Complex choose(Mask c, Complex x, Complex y) {
+  return {functions::choose(c, x.re, y.re), functions::choose(c, x.im, y.im)};
 }
+
+/// i x and -i x.
+Complex timesI(Complex x) { return {-x.im, x.re}; }
+Complex byI(Complex x) { return {x.im, -x.re}; }
 } // namespace
 
-static Complex multiply(Complex x, Complex y) {
-  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+//===----------------------------------------------------------------------===//
+// Functions of the math dialect
+//===----------------------------------------------------------------------===//
+
+static Num exp(Num x) { return numOp<math::ExpOp>(x); }
+static Num expm1(Num x) { return numOp<math::ExpM1Op>(x); }
+static Num log(Num x) { return numOp<math::LogOp>(x); }
+static Num log1p(Num x) { return numOp<math::Log1pOp>(x); }
+static Num sin(Num x) { return numOp<math::SinOp>(x); }
+static Num cos(Num x) { return numOp<math::CosOp>(x); }
+static Num sinh(Num x) { return numOp<math::SinhOp>(x); }
+static Num cosh(Num x) { return numOp<math::CoshOp>(x); }
+static Num asinh(Num x) { return numOp<math::AsinhOp>(x); }
+/// By |y|, the sign after: a zero keeps its sign.
+static Num atan2(Num y, Num x) {
+  Num size = functions::abs(y);
+  return copySign(Num{x.b, math::Atan2Op::create(*x.b, size.v, x.v)}, y);
 }
 
-// sqrt(re² + im²) without overflow of the squares.
-static Real modulus(Complex x) {
-  Real a = abs(x.re), c = abs(x.im);
-  Real most = larger(a, c), least = smaller(a, c);
-  Real ratio = least / most;
-  Real length = most * sqrt(ratio.of(1) + ratio * ratio);
-  Real zero = a.of(0), infinity = a.of(INFINITY);
-  // 0/0 and inf/inf.
-  length = choose(compare(arith::CmpFPredicate::OEQ, most, zero), zero, length);
-  Value isInfinite = arith::OrIOp::create(
-      *a.b, compare(arith::CmpFPredicate::OEQ, a, infinity),
-      compare(arith::CmpFPredicate::OEQ, c, infinity));
-  return choose(isInfinite, infinity, length);
+static Mask isInfinite(Num x) { return functions::abs(x) == kInfinity; }
+static Mask isFinite(Num x) { return functions::abs(x) < kInfinity; }
+static Mask operator!(Mask x) {
+  Value yes = arith::ConstantOp::create(*x.b, x.b->getBoolAttr(true));
+  return {x.b, arith::XOrIOp::create(*x.b, x.v, yes)};
 }
 
-// Smith's: divides by the larger part first.
-static Complex divide(Complex x, Complex y) {
-  Real ratio1 = y.im / y.re, below1 = y.re + y.im * ratio1;
-  Complex byReal = {(x.re + x.im * ratio1) / below1,
-                    (x.im - x.re * ratio1) / below1};
-  Real ratio2 = y.re / y.im, below2 = y.im + y.re * ratio2;
-  Complex byImaginary = {(x.re * ratio2 + x.im) / below2,
-                         (x.im * ratio2 - x.re) / below2};
-  Complex result =
-      choose(compare(arith::CmpFPredicate::OGE, abs(y.re), abs(y.im)), byReal,
-             byImaginary);
-  // By zero: each part by the signed zero.
-  Real zero = y.re.of(0);
-  Value noRe = compare(arith::CmpFPredicate::OEQ, y.re, zero);
-  Value noIm = compare(arith::CmpFPredicate::OEQ, y.im, zero);
-  Value byZero = arith::AndIOp::create(*y.re.b, noRe, noIm);
-  return choose(byZero, Complex{x.re / y.re, x.im / y.re}, result);
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+/// z times a power of two that makes squares of the parts normal numbers, and the
+/// power that takes a length back.
+struct Scaled {
+  Complex z;
+  Num back;
+};
+static Scaled scaled(Complex z) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Mask large = most > 0x1p500, small = most < 0x1p-400;
+  Num one = most.of(1);
+  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p600, functions::choose(small, 0x1p-600, one));
+  return {{z.re * by, z.im * by}, back};
 }
 
-static Complex exponential(Complex x) {
-  Real length = exp(x.re);
-  Real re = length * cos(x.im), im = length * sin(x.im);
-  // A real argument stays real, also where exp overflows.
-  Real zero = x.re.of(0);
-  Value isReal = compare(arith::CmpFPredicate::OEQ, x.im, zero);
-  return {choose(isReal, length, re), choose(isReal, x.im, im)};
+/// re^2 + im^2, exact to about 2^-105.
+static Pair squaredLength(Complex z) {
+  return exactProduct(z.re, z.re) + exactProduct(z.im, z.im);
 }
 
-static Complex logarithm(Complex x) {
-  // Near the unit circle log|x| = log1p((|x|-1)(|x|+1)) / 2 in the parts.
-  Real a = abs(x.re), c = abs(x.im);
-  Real most = larger(a, c), least = smaller(a, c);
-  Real one = a.of(1);
-  Real nearby = log1p((most - one) * (most + one) + least * least) * a.of(0.5);
-  Real length = log(modulus(x));
-  Value isNear = arith::AndIOp::create(
-      *a.b, compare(arith::CmpFPredicate::OGT, most, a.of(0.5)),
-      compare(arith::CmpFPredicate::OLT, most, a.of(2)));
-  return {choose(isNear, nearby, length), atan2(x.im, x.re)};
+static Num modulus(Complex z) {
+  Scaled s = scaled(z);
+  Pair square = squaredLength(s.z);
+  Num length = sumOf(functions::sqrt(square)) * s.back;
+  length = functions::choose((z.re == 0.0) & (z.im == 0.0), 0.0, length);
+  return functions::choose(isInfinite(z.re) | isInfinite(z.im), kInfinity, length);
 }
 
-// The larger part comes from a sum of like signs, the other by division. With
-// `belowCut` a negative zero is below the cut.
-static Complex squareRoot(Complex x, bool belowCut = false) {
-  Real zero = x.re.of(0), half = x.re.of(0.5);
-  Real length = modulus(x);
-  Real root = sqrt((length + abs(x.re)) * half);
-  Real other = abs(x.im) * half / root;
-  Value isRight = compare(arith::CmpFPredicate::OGE, x.re, zero);
-  Complex result = {choose(isRight, root, other), choose(isRight, other, root)};
-  Value isZero = compare(arith::CmpFPredicate::OEQ, length, zero);
-  result = choose(isZero, Complex{zero, zero}, result);
-  // An infinite imaginary part wins over everything, NaN too.
-  Real infinity = zero.of(INFINITY);
-  Value isInfinite = compare(arith::CmpFPredicate::OEQ, abs(x.im), infinity);
-  result = choose(isInfinite, Complex{infinity, infinity}, result);
+/// |z + more|^2 - 1 for a z near the circle that this makes zero: seven numbers
+/// whose sum is exact to their last bits. `more` is 0 or 1.
+static Num aroundCircle(Complex z, bool plusOne) {
+  Pair a = exactProduct(z.re, z.re), c = exactProduct(z.im, z.im);
+  Pair s1 = exactSum(plusOne ? z.re * 2.0 : z.re.of(-1), a.hi), s2 = exactSum(s1.hi, c.hi);
+  Pair l1 = exactSum(s1.lo, s2.lo), l2 = exactSum(a.lo, c.lo);
+  Pair l3 = exactSum(l1.hi, l2.hi);
+  Pair sum = exactSum(s2.hi, l3.hi);
+  return sum.hi + (sum.lo + (l3.lo + (l1.lo + l2.lo)));
+}
+
+/// log of the length of (a, c).
+static Num logLength(Num re, Num im) {
+  Num a = functions::abs(re), c = functions::abs(im);
+  Num most = functions::larger(a, c), least = functions::smaller(a, c);
+  Mask infinite = isInfinite(a) | isInfinite(c);
+  Num ratio = functions::choose((least == 0.0) | infinite, 0.0, least / most);
+  Num value = log(most) + log1p(ratio * ratio) * 0.5;
+  value = functions::choose(isNan(a) | isNan(c), kNan, value);
+  return functions::choose(infinite, kInfinity, value);
+}
+
+static Complex logarithm(Complex z) {
+  Num near = aroundCircle(z, false);
+  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5, logLength(z.re, z.im));
+  return {re, atan2(z.im, z.re)};
+}
+
+static Complex logarithm1p(Complex z) {
+  Num above = z.re + 1.0, near = aroundCircle(z, true);
+  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5, logLength(above, z.im));
+  return {re, atan2(z.im, above)};
+}
+
+//===----------------------------------------------------------------------===//
+// Roots
+//===----------------------------------------------------------------------===//
+
+struct ComplexPair {
+  Pair re, im;
+};
+
+/// The root with im >= 0 of (re, |im|), divided by the length of that if `inverse`: its
+/// larger part comes from a sum of like signs, the other by division. For numbers whose
+/// squares are normal.
+static ComplexPair rootOf(Pair re, Num im, bool inverse = false) {
+  Num tall = functions::abs(im);
+  Pair length = functions::sqrt(re * re + exactProduct(tall, tall));
+  Mask left = re.hi < 0.0;
+  Pair wide = functions::choose(left, -re, re);
+  Pair root = functions::sqrt(scale(length + wide, 0.5));
+  Pair other = pairOf(tall) / scale(inverse ? root * length : root, 2.0);
+  if (inverse)
+    root = root / length;
+  return {functions::choose(left, other, root), functions::choose(left, root, other)};
+}
+
+static Complex squareRoot(Complex z, bool belowCut = false) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Mask large = most > 0x1p500, small = most < 0x1p-400;
+  Num one = most.of(1);
+  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p300, functions::choose(small, 0x1p-300, one));
+  ComplexPair root = rootOf(pairOf(z.re * by), z.im * by);
+  Num re = sumOf(root.re) * back, im = sumOf(root.im) * back;
+  // The smaller part of a large number may have vanished with the scale.
+  Num other = functions::abs(z.im) / (functions::larger(re, im) * 2.0);
+  re = functions::choose(large & (re < im), other, re);
+  im = functions::choose(large & (im < re), other, im);
+  Mask isZero = (z.re == 0.0) & (z.im == 0.0);
+  re = functions::choose(isZero, 0.0, re);
+  im = functions::choose(isZero, 0.0, im);
+  // Infinite parts; an infinite imaginary one wins over everything, NaN too.
+  Num none = functions::choose(isNan(z.im), z.im, z.im.of(0));
+  Mask right = z.re == kInfinity, left = z.re == -kInfinity, tall = isInfinite(z.im);
+  re = functions::choose(right, kInfinity, functions::choose(left, none, re));
+  im = functions::choose(left, kInfinity, functions::choose(right, none, im));
+  re = functions::choose(tall, kInfinity, re);
+  im = functions::choose(tall, kInfinity, im);
   // On the cut, the upper side for both zeros, as XLA has it.
   if (belowCut)
-    return {result.re, copySign(result.im, x.im)};
-  return {result.re, choose(less(x.im, 0), -result.im, result.im)};
+    return {re, copySign(im, z.im)};
+  return {re, functions::choose(z.im < 0.0, -im, im)};
 }
 
-static Real coshOf(Real x) {
-  Real e = exp(x);
-  return (e + x.of(1) / e) * x.of(0.5);
+/// Its cut has two sides, in XLA too, though that of the square root has one.
+static Complex reciprocalRoot(Complex z) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Mask large = most > 0x1p500, small = most < 0x1p-400;
+  Num one = most.of(1);
+  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p-300, functions::choose(small, 0x1p300, one));
+  Pair re = pairOf(z.re * by);
+  Num im = z.im * by;
+  ComplexPair root = rootOf(re, im, /*inverse=*/true);
+  Complex value = {sumOf(root.re) * back, copySign(sumOf(root.im) * back, -z.im)};
+  Mask far = isInfinite(z.re) | isInfinite(z.im), isZero = (z.re == 0.0) & (z.im == 0.0);
+  value = choose(far, Complex{one.of(0), copySign(one.of(0), -z.im)}, value);
+  return choose(isZero, Complex{one.of(kInfinity), one.of(kNan)}, value);
 }
 
-// By expm1, exact near zero.
-static Real sinhOf(Real x) {
-  Real e = expm1(x);
-  Real near = (e + e / (e + x.of(1))) * x.of(0.5);
-  Real far = exp(abs(x) + x.of(-0.6931471805599453));
-  return choose(compare(arith::CmpFPredicate::OGT, abs(x), x.of(30)),
-                copySign(far, x), near);
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// a c - b d, the error of b d made good (W. Kahan); scaled where that overflows.
+static Num difference(Num a, Num c, Num b, Num d) {
+  Num product = b * d, lost = fma(-b, d, product);
+  Num value = fma(a, c, -product) + lost, plain = a * c - product;
+  // All four by the same: then none becomes a subnormal number.
+  double by = a.isDouble() ? 0x1p513 : 0x1p65;
+  a = a * (1 / by), b = b * (1 / by), c = c * (1 / by), d = d * (1 / by);
+  Num less = b * d, lessLost = fma(-b, d, less);
+  Num rounded = fma(a, c, -less), exact = rounded + lessLost;
+  less = functions::choose(isNan(exact), rounded, exact) * by * by;
+  // Of infinities what the two products say.
+  less = functions::choose(isNan(less), plain, less);
+  return functions::choose(isNan(value), less, value);
 }
 
-// tanh(x + iy) = (t(1 + s²) + i s) / (1 + t²s²) with s = tan y, t = tanh x,
-// written with sin and cos so that no tangent overflows.
-static Complex hyperbolicTangent(Complex x) {
-  Real t = tanh(x.re);
-  Real s = sin(x.im), c = cos(x.im);
-  Real below = c * c + t * t * s * s;
-  Real sech2 = x.re.of(1) / (coshOf(x.re) * coshOf(x.re));
-  return {t / below, s * c * sech2 / below};
+static Complex multiply(Complex x, Complex y) {
+  return {difference(x.re, y.re, x.im, y.im), difference(x.re, y.im, -x.im, y.re)};
 }
 
-static Complex sine(Complex x) {
-  return {sin(x.re) * coshOf(x.im), cos(x.re) * sinhOf(x.im)};
+/// The exponent of the larger part of z.
+static Bits exponentOf(Complex z) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Bits field = most.bits() >> 52;
+  return functions::smaller(functions::larger(field, field.of(3)), field.of(2043)) - 1023;
 }
 
-static Complex cosine(Complex x) {
-  return {cos(x.re) * coshOf(x.im), -(sin(x.re) * sinhOf(x.im))};
+/// z times 2^e, in four steps: e may be beyond the exponents of f64.
+static Complex timesPower(Complex z, Bits e) {
+  Bits quarter = e >> 2;
+  Num step = powerOfTwo(quarter, z.re), last = powerOfTwo(e - quarter - quarter - quarter, z.re);
+  return {z.re * step * step * step * last, z.im * step * step * step * last};
 }
 
-#define UNARY(name, expression)                                                \
-  Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {            \
-    Complex x = Complex::of(b, args[0]);                                       \
-    return expression;                                                         \
+static Complex divide(Complex x, Complex y, bool brief) {
+  Complex value = x;
+  if (brief) {
+    // Products of f32 are exact in f64.
+    Num below = fma(y.re, y.re, y.im * y.im);
+    value = {fma(x.re, y.re, x.im * y.im) / below, fma(x.im, y.re, -(x.re * y.im)) / below};
+  } else {
+    Complex given = x;
+    // Far above the subnormal numbers, and not too large for their products.
+    Bits above = exponentOf(x) - 900, under = exponentOf(y) - 60;
+    x = timesPower(x, above.of(0) - above);
+    Complex z = timesPower(y, under.of(0) - under);
+    Pair below = squaredLength(z);
+    Pair re = exactProduct(x.re, z.re) + exactProduct(x.im, z.im);
+    Pair im = exactProduct(x.im, z.re) - exactProduct(x.re, z.im);
+    value = timesPower({sumOf(re / below), sumOf(im / below)}, above - under);
+    value = choose(y.im == 0.0, Complex{given.re / y.re, given.im / y.re}, value);
+    value = choose((y.re == 0.0) & ((y.im < 0.0) | (y.im > 0.0)), Complex{given.im / y.im, -(given.re / y.im)}, value);
   }
-#define BINARY(name, expression)                                               \
+  return value;
+}
+
+static Complex quotient(Complex x, Complex y, bool brief) {
+  Complex value = divide(x, y, brief);
+  // By zero: each part by the signed zero.
+  Mask byZero = (y.re == 0.0) & (y.im == 0.0);
+  value = choose(byZero, Complex{x.re / y.re, x.im / y.re}, value);
+  // A finite number by an infinite one.
+  Mask vanishes = (isInfinite(y.re) | isInfinite(y.im)) & isFinite(x.re) & isFinite(x.im);
+  return choose(vanishes, Complex{x.re.of(0), x.re.of(0)}, value);
+}
+
+static Complex signOf(Complex z) {
+  Complex s = scaled(z).z;
+  Num length = sumOf(functions::sqrt(squaredLength(s)));
+  Mask isZero = (z.re == 0.0) & (z.im == 0.0);
+  return choose(isZero, z, Complex{s.re / length, s.im / length});
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+/// Numbers whose product is e^x: the first is not too large, the second one or e^700.
+static std::pair<Num, Num> expParts(Num x) {
+  Mask large = x > 700.0;
+  return {exp(functions::choose(large, x - 700.0, x)), functions::choose(large, 0x1.d945df4f8ec8ep+1009, x.of(1))};
+}
+
+static Complex exponentialOf(Complex z) {
+  auto [length, power] = expParts(z.re);
+  Num re = length * cos(z.im) * power, im = length * sin(z.im) * power;
+  // A real argument stays real, also where exp overflows.
+  Mask real = z.im == 0.0;
+  re = functions::choose(real, length * power, re);
+  im = functions::choose(real, z.im, im);
+  // No angle: NaN, as StableHLO has it where C says 0.
+  return {re, im};
+}
+
+/// e^re cos im - 1 = expm1(re) cos im + (cos im - 1), the latter by half angles.
+static Complex exponentialLess1(Complex z) {
+  Num half = sin(z.im * 0.5);
+  Pair first = exactProduct(expm1(z.re), cos(z.im)), second = exactProduct(half * 2.0, half);
+  Complex far = exponentialOf(z);
+  Num re = functions::choose(functions::abs(z.re) < 40.0, sumOf(first - second), far.re - 1.0);
+  re = functions::choose(z.im == 0.0, expm1(z.re), re);
+  return {re, far.im};
+}
+
+/// sinh and cosh: the product of the first two and of the third. Far from zero both
+/// are half of e^|x|.
+struct Hyperbolic {
+  Num sine, cosine, power;
+};
+static Hyperbolic hyperbolic(Num x) {
+  Num a = functions::abs(x);
+  Mask large = a > 700.0;
+  Num half = exp(functions::choose(large, a - 700.0, a.of(0))) * 0.5;
+  Num inside = functions::choose(large, 0.0, x);
+  return {functions::choose(large, copySign(half, x), sinh(inside)), functions::choose(large, half, cosh(inside)),
+          functions::choose(large, 0x1.d945df4f8ec8ep+1009, a.of(1))};
+}
+
+static Complex hyperbolicSine(Complex z) {
+  Hyperbolic h = hyperbolic(z.re);
+  Num re = h.sine * cos(z.im) * h.power, im = h.cosine * sin(z.im) * h.power;
+  Mask lost = !isFinite(z.im);
+  re = functions::choose(z.re == 0.0, functions::choose(lost, z.re, re), re);
+  re = functions::choose(isInfinite(z.re) & (lost | (z.im == 0.0)), z.re, re);
+  return {re, functions::choose(z.im == 0.0, z.im, im)};
+}
+
+static Complex hyperbolicCosine(Complex z) {
+  Hyperbolic h = hyperbolic(z.re);
+  Num re = h.cosine * cos(z.im) * h.power, im = h.sine * sin(z.im) * h.power;
+  Mask lost = !isFinite(z.im), onAxis = (z.re == 0.0) | (z.im == 0.0);
+  re = functions::choose(isInfinite(z.re) & (lost | (z.im == 0.0)), kInfinity, re);
+  Num zero = copySign(z.re.of(0), z.re) * copySign(z.re.of(1), z.im);
+  return {re, functions::choose(onAxis & isNan(im), zero, im)};
+}
+
+/// With s = sinh re, c = cos im: (s cosh re + i c sin im) / (s^2 + c^2), a sum of
+/// squares; far from the imaginary axis (1, 4 c sin im e^-2re).
+static Complex hyperbolicTangent(Complex z) {
+  Num a = functions::abs(z.re), bounded = functions::smaller(a, a.of(25));
+  Pair half = expPair(pairOf(bounded), -1);
+  Pair other = Pair{a.of(0.25), a.of(0)} / half;
+  Num small = sinh(bounded);
+  Pair s = functions::choose(a < 1.0, pairOf(small), half - other), ch = half + other;
+  Num c = cos(z.im), sine = sin(z.im);
+  Pair below = s * s + exactProduct(c, c);
+  Num re = sumOf(s * ch / below), im = sumOf(exactProduct(c, sine) / below);
+  Mask far = a > 22.0;
+  Num power = exp(functions::smaller(a, a.of(760)) * -1.0);
+  Num vanishing = c * sine * 4.0 * power * power;
+  Mask lost = !isFinite(z.im) & isInfinite(a);
+  vanishing = functions::choose(lost, 0.0, vanishing);
+  re = copySign(functions::choose(far, functions::choose(isFinite(z.im) | isInfinite(a), 1.0, z.im - z.im), re), z.re);
+  im = functions::choose(far, vanishing, im);
+  re = functions::choose((z.re == 0.0) & isFinite(z.im), z.re, re);
+  return {re, functions::choose(z.im == 0.0, z.im, im)};
+}
+
+/// With e = e^-|re|: (1 + e c + i e s) / D for re >= 0, else e (e + c + i s) / D,
+/// D = (1 + e c)^2 + (e s)^2. 1 + e c is (1 - e) + 2 e cos^2(im / 2), without cancellation.
+static Complex logisticOf(Complex z) {
+  Num minus = -functions::abs(z.re);
+  Num e = exp(minus), less = -expm1(minus);
+  Num c = cos(z.im), s = sin(z.im), half = cos(z.im * 0.5);
+  Pair product = exactProduct(half * 2.0, half) * e;
+  Pair above = product + less;
+  Num height = e * s;
+  Pair below = above * above + exactProduct(height, height);
+  // e + c is also 2 cos^2(im / 2) - (1 - e).
+  Pair beyond = exactProduct(half * 2.0, half) - pairOf(less);
+  beyond = functions::choose(c < -0.5, beyond, exactSum(e, c));
+  Num right = sumOf(above / below), left = sumOf(beyond / below) * e;
+  return {functions::choose(z.re >= 0.0, right, left), functions::choose(z.im == 0.0, z.im, sumOf(pairOf(height) / below))};
+}
+
+//===----------------------------------------------------------------------===//
+// Inverse functions
+//===----------------------------------------------------------------------===//
+
+/// With r = sqrt(1 - z), s = sqrt(1 + z) in the upper half plane: asin z =
+/// (atan(re / re(r s)), asinh(im(conj(r) s))), acos z = 2 atan(re r / re s), -im.
+struct Arcs {
+  Num sine, cosine, height;
+};
+static Arcs arcs(Complex z) {
+  Num a = functions::abs(z.re), c = functions::abs(z.im);
+  Mask far = functions::larger(a, c) > 0x1p60;
+  Num wide = functions::choose(far, 0.0, a), tall = functions::choose(far, 1.0, c);
+  // Squares of less would vanish beside those of the distance to one, but where
+  // that is zero.
+  Mask flat = tall < 0x1p-400;
+  Num raised = functions::choose(flat, tall * 0x1p600, tall);
+  Num by = functions::choose(flat, 0x1p600, tall.of(1)), back = functions::choose(flat, 0x1p-300, tall.of(1));
+  Pair less = exactSum(tall.of(1), -wide), more = exactSum(tall.of(1), wide);
+  Mask atOne = wide == 1.0;
+  Num lessBy = functions::choose(atOne, by, tall.of(1)), lessBack = functions::choose(atOne, back, tall.of(1));
+  Num lessTall = functions::choose(atOne, raised, tall);
+  ComplexPair r = rootOf(times(less, lessBy), lessTall);
+  r = {times(r.re, lessBack), times(r.im, lessBack)};
+  ComplexPair s = rootOf(more, tall);
+  // At one itself, and on the axis: no division of zero by zero.
+  Mask point = (wide == 1.0) & (tall == 0.0);
+  Pair none = pairOf(tall.of(0));
+  r = {functions::choose(point, none, r.re), functions::choose(point, none, r.im)};
+  Pair along = r.re * s.re + r.im * s.im;
+  Pair height = r.re * s.im + r.im * s.re;
+  Num sine = atan2(wide, sumOf(along)), cosine = atan2(sumOf(r.re), sumOf(s.re)) * 2.0;
+  Num up = asinh(sumOf(height));
+  // Near zero z itself.
+  Mask near = functions::larger(wide, tall) < 0x1p-30;
+  sine = functions::choose(near, wide, sine);
+  up = functions::choose(near, tall, up);
+  // Far from zero log 2z.
+  Mask corner = isInfinite(a) & isInfinite(c), nan = isNan(a) | isNan(c);
+  Num x = functions::choose(corner, 1.0, a), y = functions::choose(corner, 1.0, c);
+  Num logarithm = logLength(a, c) + 0x1.62e42fefa39efp-1;
+  sine = functions::choose(far, atan2(x, y), sine);
+  cosine = functions::choose(far, atan2(y, x), cosine);
+  up = functions::choose(far, logarithm, up);
+  // acos of the left half plane: pi - acos.
+  Num obtuse = functions::choose(far, atan2(y, -x), 2.0 * atan2(sumOf(s.re), sumOf(r.re)));
+  cosine = functions::choose(z.re < 0.0, obtuse, cosine);
+  // NaN in one part: what the other, zero or infinite, still says.
+  sine = functions::choose(nan, functions::choose(z.re == 0.0, a, a.of(kNan)), sine);
+  Num right = functions::choose(z.re == 0.0, 0x1.921fb54442d18p+0, a.of(kNan));
+  cosine = functions::choose(nan, right, cosine);
+  up = functions::choose(nan, functions::choose(isInfinite(a) | isInfinite(c), kInfinity, a.of(kNan)), up);
+  return {copySign(sine, z.re), cosine, copySign(up, z.im)};
+}
+static Complex arcSine(Complex z) {
+  Arcs at = arcs(z);
+  return {at.sine, at.height};
+}
+static Complex arcCosine(Complex z) {
+  Arcs at = arcs(z);
+  return {at.cosine, -at.height};
+}
+static Complex arcHyperbolicCosine(Complex z) {
+  Arcs at = arcs(z);
+  return {functions::abs(at.height), copySign(at.cosine, z.im)};
+}
+
+/// re = log1p(4a / ((1 - a)^2 + im^2)) / 4 for a = |re|, im = the half angle of
+/// (1 - |z|^2, 2 im).
+static Complex arcHyperbolicTangent(Complex z) {
+  Num a = functions::abs(z.re), c = functions::abs(z.im);
+  Mask far = functions::larger(a, c) > 0x1p60;
+  Num wide = functions::choose(far, 0.0, a), tall = functions::choose(far, 1.0, c);
+  // At one a small height alone is left, whose square may vanish.
+  Mask atOne = (wide == 1.0) & (tall < 0x1p-500);
+  Pair apart = exactSum(tall.of(1), -wide);
+  Pair below = apart * apart + exactProduct(tall, tall);
+  Num re = log1p(sumOf(Pair{wide * 4.0, wide.of(0)} / below)) * 0.25;
+  Num atHeight = log(tall) * -0.5 + 0x1.62e42fefa39efp-2;
+  re = functions::choose(atOne, atHeight, re);
+  Num rest = 0.0 - aroundCircle({wide, tall}, false);
+  Num im = atan2(tall * 2.0, rest) * 0.5;
+  Scaled s = scaled({a, c});
+  Num length = sumOf(functions::sqrt(squaredLength(s.z)));
+  Num away = s.z.re / length / length / s.back;
+  Mask nan = isNan(a) | isNan(c), infinite = isInfinite(a) | isInfinite(c);
+  away = functions::choose(infinite, 0.0, away);
+  re = functions::choose(far, away, re);
+  im = functions::choose(far, 0x1.921fb54442d18p+0, im);
+  Mask isZero = (z.re == 0.0) | isInfinite(z.re) | isInfinite(z.im);
+  re = functions::choose(nan, functions::choose(isZero, 0.0, a.of(kNan)), re);
+  im = functions::choose(isInfinite(z.im), 0x1.921fb54442d18p+0, functions::choose(nan, kNan, im));
+  return {copySign(re, z.re), copySign(im, z.im)};
+}
+
+/// x^y = exp(y log x); 0^0 is 1 and 0 to anything else 0.
+static Complex power(Complex x, Complex y) {
+  Complex logX = logarithm(x);
+  Complex product = {difference(y.re, logX.re, y.im, logX.im), difference(y.re, logX.im, -y.im, logX.re)};
+  Complex result = exponentialOf(product);
+  Num zero = x.re.of(0), one = x.re.of(1);
+  Mask noBase = (x.re == 0.0) & (x.im == 0.0), noExponent = (y.re == 0.0) & (y.im == 0.0);
+  result = choose(noBase, Complex{zero, zero}, result);
+  return choose(noExponent, Complex{one, zero}, result);
+}
+
+//===----------------------------------------------------------------------===//
+// By the type of elements
+//===----------------------------------------------------------------------===//
+
+static Num part(ScalarBuilder &b, Value value, bool real) {
+  Type type = cast<ComplexType>(value.getType()).getElementType();
+  return {&b, real ? complex::ReOp::create(b, type, value).getResult() : complex::ImOp::create(b, type, value).getResult()};
+}
+static Complex partsOf(ScalarBuilder &b, Value value) { return {part(b, value, true), part(b, value, false)}; }
+static Value valueOf(ScalarBuilder &b, Complex x) {
+  return complex::CreateOp::create(b, ComplexType::get(x.re.v.getType()), x.re.v, x.im.v);
+}
+static bool isBrief(Value value) { return cast<ComplexType>(value.getType()).getElementType().isF32(); }
+static Complex widened(Complex x, bool brief) { return brief ? Complex{widen(x.re), widen(x.im)} : x; }
+static Complex narrowed(Complex x, bool brief) { return brief ? Complex{narrow(x.re), narrow(x.im)} : x; }
+
+template <typename Fn> static Value unary(ScalarBuilder &b, ValueRange args, Fn fn) {
+  bool brief = isBrief(args[0]);
+  RoundedScope scope(b, brief);
+  return valueOf(b, narrowed(fn(widened(partsOf(b, args[0]), brief)), brief));
+}
+template <typename Fn> static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
+  bool brief = isBrief(args[0]);
+  RoundedScope scope(b, brief);
+  Complex x = widened(partsOf(b, args[0]), brief), y = widened(partsOf(b, args[1]), brief);
+  return valueOf(b, narrowed(fn(x, y), brief));
+}
+
+#define UNARY(name, function)                                                  \
   Value shardc::lowering::name(ScalarBuilder &b, ValueRange args) {            \
-    Complex x = Complex::of(b, args[0]), y = Complex::of(b, args[1]);          \
-    return expression;                                                         \
+    return unary(b, args, function);                                           \
   }
+UNARY(complexExp, exponentialOf)
+UNARY(complexExpm1, exponentialLess1)
+UNARY(complexLog, logarithm)
+UNARY(complexLog1p, logarithm1p)
+UNARY(complexSqrt, [](Complex z) { return squareRoot(z); })
+UNARY(complexRsqrt, reciprocalRoot)
+UNARY(complexSine, [](Complex z) { return byI(hyperbolicSine(timesI(z))); })
+UNARY(complexCosine, [](Complex z) { return hyperbolicCosine(timesI(z)); })
+UNARY(complexTan, [](Complex z) { return byI(hyperbolicTangent(timesI(z))); })
+UNARY(complexSinh, hyperbolicSine)
+UNARY(complexCosh, hyperbolicCosine)
+UNARY(complexTanh, hyperbolicTangent)
+UNARY(complexAsin, arcSine)
+UNARY(complexAcos, arcCosine)
+UNARY(complexAtan, [](Complex z) { return byI(arcHyperbolicTangent(timesI(z))); })
+UNARY(complexAsinh, [](Complex z) { return byI(arcSine(timesI(z))); })
+UNARY(complexAcosh, arcHyperbolicCosine)
+UNARY(complexAtanh, arcHyperbolicTangent)
+UNARY(complexLogistic, logisticOf)
+UNARY(complexSign, signOf)
+#undef UNARY
 
-BINARY(complexAdd, (Complex{x.re + y.re, x.im + y.im}).value())
-BINARY(complexSubtract, (Complex{x.re - y.re, x.im - y.im}).value())
-BINARY(complexMultiply, multiply(x, y).value())
-BINARY(complexDivide, divide(x, y).value())
-UNARY(complexNegate, (Complex{-x.re, -x.im}).value())
-UNARY(complexAbs, modulus(x).v)
-UNARY(complexExp, exponential(x).value())
-UNARY(complexLog, logarithm(x).value())
-UNARY(complexSqrt, squareRoot(x).value())
-UNARY(complexSine, sine(x).value())
-UNARY(complexCosine, cosine(x).value())
-UNARY(complexTan, divide(sine(x), cosine(x)).value())
-UNARY(complexSinh,
-      (Complex{sinhOf(x.re) * cos(x.im), coshOf(x.re) * sin(x.im)}).value())
-UNARY(complexCosh,
-      (Complex{coshOf(x.re) * cos(x.im), sinhOf(x.re) * sin(x.im)}).value())
-UNARY(complexConjugate, (Complex{x.re, -x.im}).value())
-UNARY(complexTanh, hyperbolicTangent(x).value())
-UNARY(complexLogistic, divide({x.re.of(1), x.re.of(0)},
-                              [&] {
-                                Complex e = exponential({-x.re, -x.im});
-                                return Complex{e.re + x.re.of(1), e.im};
-                              }())
-                           .value())
-
-// Its cut has two sides, in XLA too, though that of the square root has one.
-Value shardc::lowering::complexRsqrt(ScalarBuilder &b, ValueRange args) {
-  Complex x = Complex::of(b, args[0]);
-  return divide({x.re.of(1), x.re.of(0)}, squareRoot(x, /*belowCut=*/true))
-      .value();
+Value shardc::lowering::complexAbs(ScalarBuilder &b, ValueRange args) {
+  bool brief = isBrief(args[0]);
+  RoundedScope scope(b, brief);
+  Complex z = widened(partsOf(b, args[0]), brief);
+  if (!brief)
+    return modulus(z).v;
+  Num length = functions::sqrt(fma(z.re, z.re, z.im * z.im));
+  return narrow(functions::choose(isInfinite(z.re) | isInfinite(z.im), kInfinity, length)).v;
 }
 
-Value shardc::lowering::complexSign(ScalarBuilder &b, ValueRange args) {
-  Complex x = Complex::of(b, args[0]);
-  Real length = modulus(x);
-  Real zero = length.of(0);
-  Value isZero = compare(arith::CmpFPredicate::OEQ, length, zero);
-  Real safe = choose(isZero, length.of(1), length);
-  return Complex{x.re / safe, x.im / safe}.value();
+Value shardc::lowering::complexMultiply(ScalarBuilder &b, ValueRange args) {
+  RoundedScope scope(b);
+  return valueOf(b, multiply(partsOf(b, args[0]), partsOf(b, args[1])));
 }
-
-// e^re cos im - 1 = expm1(re) cos im + (cos im - 1), the latter by half angles.
-Value shardc::lowering::complexExpm1(ScalarBuilder &b, ValueRange args) {
-  Complex x = Complex::of(b, args[0]);
-  Real half = sin(x.im * x.im.of(0.5));
-  Real re = expm1(x.re) * cos(x.im) - half * half * half.of(2);
-  Real im = exp(x.re) * sin(x.im);
-  return Complex{re, im}.value();
+Value shardc::lowering::complexMultiplyPlainly(ScalarBuilder &b, ValueRange args) {
+  Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);
+  return valueOf(b, {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re});
 }
-
-// log|1 + x| by log1p of |1 + x|² - 1 = re (2 + re) + im².
-Value shardc::lowering::complexLog1p(ScalarBuilder &b, ValueRange args) {
-  Complex x = Complex::of(b, args[0]);
-  Real one = x.re.of(1);
-  Real near = log1p(x.re * (x.re + one.of(2)) + x.im * x.im) * one.of(0.5);
-  Real far = log(modulus({x.re + one, x.im}));
-  Value isNear = arith::AndIOp::create(
-      b, compare(arith::CmpFPredicate::OLT, abs(x.re), one.of(0.5)),
-      compare(arith::CmpFPredicate::OLT, abs(x.im), one.of(0.5)));
-  return Complex{choose(isNear, near, far), atan2(x.im, x.re + one)}.value();
+Value shardc::lowering::complexDivide(ScalarBuilder &b, ValueRange args) {
+  bool brief = isBrief(args[0]);
+  return binary(b, args, [brief](Complex x, Complex y) { return quotient(x, y, brief); });
 }
+Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) { return binary(b, args, power); }
 
-// x^y = exp(y log x); 0^0 is 1 and 0 to anything else 0.
-Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) {
-  Complex x = Complex::of(b, args[0]), y = Complex::of(b, args[1]);
-  Complex result = exponential(multiply(y, logarithm(x)));
-  Real zero = x.re.of(0), one = x.re.of(1);
-  auto isZero = [&](Complex z) -> Value {
-    return arith::AndIOp::create(
-        b, compare(arith::CmpFPredicate::OEQ, z.re, zero),
-        compare(arith::CmpFPredicate::OEQ, z.im, zero));
-  };
-  result = choose(isZero(x), Complex{zero, zero}, result);
-  return choose(isZero(y), Complex{one, zero}, result).value();
+Value shardc::lowering::complexAdd(ScalarBuilder &b, ValueRange args) {
+  Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);
+  return valueOf(b, {x.re + y.re, x.im + y.im});
+}
+Value shardc::lowering::complexSubtract(ScalarBuilder &b, ValueRange args) {
+  Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);
+  return valueOf(b, {x.re - y.re, x.im - y.im});
+}
+Value shardc::lowering::complexNegate(ScalarBuilder &b, ValueRange args) {
+  Complex x = partsOf(b, args[0]);
+  return valueOf(b, {-x.re, -x.im});
+}
+Value shardc::lowering::complexConjugate(ScalarBuilder &b, ValueRange args) {
+  Complex x = partsOf(b, args[0]);
+  return valueOf(b, {x.re, -x.im});
 }

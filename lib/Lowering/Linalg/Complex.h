@@ -40,6 +40,15 @@ mlir::Value complexConjugate(mlir::ImplicitLocOpBuilder &b,
                              mlir::ValueRange args);
 mlir::Value complexLogistic(mlir::ImplicitLocOpBuilder &b,
                             mlir::ValueRange args);
+mlir::Value complexAsin(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAcos(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAtan(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAsinh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAcosh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAtanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+/// Four products, in sums of many of which an error of the last place is lost.
+mlir::Value complexMultiplyPlainly(mlir::ImplicitLocOpBuilder &b,
+                                   mlir::ValueRange args);
 /// The modulus, a float.
 mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 

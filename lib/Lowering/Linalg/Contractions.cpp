@@ -29,7 +29,7 @@ static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   if (isa<FloatType>(type))
     return arith::MulFOp::create(b, lhs, rhs);
   if (isa<ComplexType>(type))
-    return complexMultiply(b, {lhs, rhs});
+    return complexMultiplyPlainly(b, {lhs, rhs});
   if (type.isInteger(1))
     return arith::AndIOp::create(b, lhs, rhs);
   return arith::MulIOp::create(b, lhs, rhs);

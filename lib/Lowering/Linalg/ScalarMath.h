@@ -9,8 +9,33 @@
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Support/KernelAttributes.h"
 
 namespace shardc::lowering {
+
+/// Marks what is built while it lives: arithmetic rounds op by op, so that kernels do not
+/// fuse products and sums where a formula counts on their errors, or one kernel would and
+/// another not. With `brief` functions need be right to the digits of f32 only.
+class RoundedScope final : public mlir::OpBuilder::Listener {
+public:
+  explicit RoundedScope(mlir::ImplicitLocOpBuilder &b, bool brief = false)
+      : b(b), before(b.getListener()), brief(brief) {
+    b.setListener(this);
+  }
+  ~RoundedScope() final { b.setListener(before); }
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) final {
+    if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp, mlir::arith::DivFOp, mlir::arith::NegFOp,
+                  mlir::math::FmaOp>(op))
+      op->setAttr(kRoundedAttrName, b.getUnitAttr());
+    else if (brief && mlir::isa<mlir::math::MathDialect>(op->getDialect()))
+      op->setAttr(kBriefAttrName, b.getUnitAttr());
+  }
+
+private:
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::OpBuilder::Listener *before;
+  bool brief;
+};
 
 struct Real {
   mlir::ImplicitLocOpBuilder *b;
@@ -48,6 +73,9 @@ inline Real operator-(double x, Real y) { return y.of(x) - y; }
 inline Real operator*(double x, Real y) { return y.of(x) * y; }
 inline Real operator/(double x, Real y) { return y.of(x) / y; }
 
+inline Real fma(Real x, Real y, Real z) {
+  return realOp<mlir::math::FmaOp>(x, y.v, z.v);
+}
 inline Real abs(Real x) { return realOp<mlir::math::AbsFOp>(x); }
 inline Real sqrt(Real x) { return realOp<mlir::math::SqrtOp>(x); }
 inline Real exp(Real x) { return realOp<mlir::math::ExpOp>(x); }

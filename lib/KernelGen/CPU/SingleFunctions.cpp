@@ -1,0 +1,482 @@
+//===- SingleFunctions.cpp - Functions of f32 -----------------------------===//
+//
+// Those that models use are arithmetic on f32, compensated where one rounding too
+// many would show; the others are computed in f64 and rounded once. All are right
+// to one unit in the last place, subnormal numbers and limits included
+// (test/Execution/accuracy). Coefficients are least-squares fits at Chebyshev
+// nodes, rounded one after the other.
+//
+//===----------------------------------------------------------------------===//
+#include "FunctionTable.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace shardc::functions {
+
+// 1.5 * 2^23: what is added to it is rounded to an integer, in its low bits.
+static constexpr double kRounder = 12582912.0;
+static constexpr double kRounderWide = 6755399441055744.0;
+
+/// True if `all` holds for every lane.
+static Value everywhere(Mask all) {
+  Value value = all.v;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return value;
+  if (vector.getRank() == 0)
+    return vector::ExtractOp::create(*all.b, value, ArrayRef<int64_t>());
+  if (vector.getRank() > 1) {
+    auto flat = VectorType::get(vector.getNumElements(), all.b->getI1Type());
+    value = vector::ShapeCastOp::create(*all.b, flat, value);
+  }
+  return vector::ReductionOp::create(*all.b, vector::CombiningKind::AND, value);
+}
+
+using Formula = llvm::function_ref<Num(Num)>;
+
+/// `common` where `inside` holds, else `rare`, lane by lane; `rare` is computed only
+/// if a lane needs it.
+static Num mostly(Num x, Mask inside, Formula common, Formula rare) {
+  auto at = [](OpBuilder &outer, Location loc) {
+    ImplicitLocOpBuilder b(loc, outer);
+    b.restoreInsertionPoint(outer.saveInsertionPoint());
+    return b;
+  };
+  Num usual = common(x);
+  auto branch = scf::IfOp::create(
+      *x.b, everywhere(inside),
+      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, usual.v); },
+      [&](OpBuilder &outer, Location loc) {
+        ImplicitLocOpBuilder b = at(outer, loc);
+        Num inner{&b, x.v};
+        Num chosen = choose(Mask{&b, inside.v}, Num{&b, usual.v}, rare(inner));
+        scf::YieldOp::create(b, chosen.v);
+      });
+  return {x.b, branch.getResult(0)};
+}
+
+//===----------------------------------------------------------------------===//
+// exp and what is made of it
+//===----------------------------------------------------------------------===//
+
+/// x = n ln 2 + r; `low` is what r lacks.
+struct Reduced {
+  Bits n; // in its low bits
+  Num r, low;
+};
+
+static constexpr double kShortLn2High = 0x1.62e4p-1, kShortLn2Low = 0x1.7f7d1cp-20;
+
+static Reduced reduce(Num x, bool exactly) {
+  Num shifted = fma(x, 0x1.715476p+0, x.of(kRounder));
+  Num n = shifted - kRounder;
+  Num first = fma(n, -kShortLn2High, x);
+  Num r = fma(n, -kShortLn2Low, first);
+  return {shifted.bits(), r, exactly ? fma(n, -kShortLn2Low, first - r) : r};
+}
+
+/// For small n: ln 2 as one f32 is right to 2^-29.
+static Reduced reduceBriefly(Num x) {
+  Num shifted = fma(x, 0x1.715476p+0, x.of(kRounder));
+  Num r = fma(shifted - kRounder, -0x1.62e43p-1, x);
+  return {shifted.bits(), r, r};
+}
+
+/// (e^r - 1 - r) / r^2.
+static Num expTail(Num r) {
+  return polynomial(r, {0x1p-1, 0x1.555556p-3, 0x1.5554e4p-5, 0x1.110feep-7, 0x1.6d517p-10, 0x1.a273ecp-13});
+}
+
+/// The same to fewer digits, where it is not all of the result.
+static Num shortExpTail(Num r) {
+  return polynomial(r, {0x1p-1, 0x1.55548ap-3, 0x1.5554e4p-5, 0x1.123e54p-7, 0x1.6d517p-10});
+}
+
+/// 2^n for normal results.
+static Num powerOfTwo(Bits n, Num like) { return asFloat((n << 23) + 0x3F800000, like); }
+
+static Num expSingle(Num x) {
+  Reduced at = reduce(clamp(x, -104, 89), false);
+  Num p = fma(at.r * at.r, expTail(at.r), at.r) + 1.0;
+  // In two steps: 2^n may be below the normal numbers, or above.
+  Bits half = at.n >> 1;
+  return p * powerOfTwo(half, x) * powerOfTwo(at.n - half, x);
+}
+
+static Num expm1Single(Num x) {
+  Reduced at = reduce(clamp(x, -20, 89), true);
+  Num tail = at.r * at.r * expTail(at.r);
+  // 2^n (r + tail) + 2^n - 1, by halves: 2^128 is too large.
+  Num power = powerOfTwo(at.n - 1, x);
+  Pair base = exactSum(power, x.of(-0.5)), sum = fastSum(base.hi, power * at.r);
+  Num far = (sum.hi + (sum.lo + fma(power, at.low + tail, base.lo))) * 2.0;
+  Num near = x + tail;
+  return copySign(choose(abs(x) < 0.34f, near, far), x);
+}
+
+static Num tanhSingle(Num x) {
+  Num a = abs(x), square = x * x;
+  Num p = polynomial(square, {-0x1.55553ap-2, 0x1.110b9cp-3, -0x1.b95b52p-5, 0x1.5fe224p-6, -0x1.03ecb8p-7, 0x1.2c5384p-9,
+                              -0x1.74db72p-12});
+  Num near = fma(a * square, p, a);
+  // 1 - 2 / (e^2a + 1), the sum rounded once.
+  Reduced at = reduceBriefly(smaller(a, a.of(10)) * 2.0);
+  Num power = powerOfTwo(at.n, x);
+  Num below = fma(power, fma(at.r * at.r, shortExpTail(at.r), at.r), power + 1.0);
+  Num far = 1.0 - 2.0 / below;
+  return copySign(choose(a < 1.0, near, far), x);
+}
+
+static Num logisticSingle(Num x) {
+  auto common = [](Num x) {
+    Reduced at = reduce(-x, false);
+    Num w = fma(at.r * at.r, shortExpTail(at.r), at.r);
+    Num power = powerOfTwo(at.n, x);
+    // e^-x and 1 + e^-x, with what their roundings lose.
+    Num e = fma(power, w, power), lost = fma(power, w, power - e);
+    Num one = x.of(1);
+    Pair sum = fastSum(larger(one, e), smaller(one, e));
+    Num y = 1.0 / sum.hi;
+    Num rest = fma(-y, sum.lo + lost, fma(-y, sum.hi, one));
+    return fma(rest, y, y);
+  };
+  auto rare = [](Num x) {
+    Num e = expWide(-clamp(widen(x), -120, 120));
+    return narrow(1.0 / (e + 1.0));
+  };
+  return mostly(x, abs(x) < 87, common, rare);
+}
+
+//===----------------------------------------------------------------------===//
+// Logarithms
+//===----------------------------------------------------------------------===//
+
+/// log of a positive number: `correction` is added to its mantissa less one.
+static Num logOf(Num x, Num extra, bool hasExtra, double exponentShift = 0) {
+  Bits shifted = x.bits() - 0x3F3504F3;
+  Num n = asFloat((shifted >> 23) + 0x4B400000, x) - (kRounder - exponentShift);
+  Num f = asFloat((shifted & 0x007FFFFF) + 0x3F3504F3, x) - 1.0;
+  Num p = polynomial(f, {0x1.555546p-2, -0x1.00000ap-2, 0x1.99a546p-3, -0x1.555ae4p-3, 0x1.232cfap-3,
+                         -0x1.fc4da0p-4, 0x1.e7a54ep-4, -0x1.dd6510p-4, 0x1.11c874p-4});
+  Num low = n * kShortLn2Low;
+  if (hasExtra)
+    low = low + extra;
+  Num square = f * f;
+  low = fma(square, fma(f, p, x.of(-0.5)), low);
+  Pair sum = fastSum(n * kShortLn2High, f);
+  return sum.hi + (sum.lo + low);
+}
+
+/// `value` where x is positive and finite, else what log has there.
+static Num logLimits(Num x, Num value) {
+  Num limit = choose(x == 0.0, -kInfinity, x.of(kNan));
+  return choose(x == kInfinity, x, choose(x > 0.0, value, limit));
+}
+
+static Num logSingle(Num x) {
+  auto common = [](Num x) { return logOf(x, x, false); };
+  auto rare = [](Num x) { return logLimits(x, logOf(x * 0x1p23, x, false, -23)); };
+  return mostly(x, (x >= 0x1p-126) & (x < kInfinity), common, rare);
+}
+
+static Num log1pSingle(Num x) {
+  Num u = x + 1.0;
+  Num part = u - 1.0;
+  Num lost = (1.0 - (u - part)) + (x - part);
+  Num value = logOf(u, lost / u, true);
+  return choose(abs(x) < 0x1p-25, x, logLimits(u, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Sines
+//===----------------------------------------------------------------------===//
+
+/// Up to here the reduction by three parts of pi / 2 is exact to the last bits.
+static constexpr double kMostReduced = 131072;
+
+static Num sineOrCosine(Num x, bool cosine) {
+  auto common = [cosine](Num x) {
+    Num a = abs(x), shifted = fma(a, 0x1.45f306p-1, x.of(kRounder));
+    Num n = shifted - kRounder;
+    Bits quadrant = cosine ? shifted.bits() + 1 : shifted.bits();
+    // Source: W. Cody, W. Waite (1980); with what the second step loses. The first leaves
+    // a multiple of the second product's last bit, so that their sum's error is exact.
+    Num first = fma(n, -0x1.921fb6p+0, a);
+    Num second = n * 0x1.777a5cp-25, secondLost = fma(n, 0x1.777a5cp-25, -second);
+    Pair sum = fastSum(first, second);
+    Num r = sum.hi, low = fma(n, 0x1.ee59dap-50, sum.lo + secondLost);
+    Num square = r * r;
+    Num s = polynomial(square, {-0x1.555546p-3, 0x1.11077cp-7, -0x1.99558ep-13});
+    Num sine = r + fma(r * square, s, low);
+    Num c = polynomial(square, {0x1.55554ap-5, -0x1.6c0c2ep-10, 0x1.99eab4p-16});
+    Num most = fma(square, -0.5, x.of(1)), lost = fma(square, -0.5, 1.0 - most);
+    Num cos = most + fma(square * square, c, fma(-r, low, lost));
+    Num chosen = choose(isSet(quadrant, 1), cos, sine);
+    Bits sign = quadrant << 30;
+    if (!cosine)
+      sign = bitsOp<arith::XOrIOp>(sign, x.bits());
+    return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign & int64_t(0x80000000)), x);
+  };
+  auto rare = [cosine](Num x) {
+    Num wide = widen(x);
+    return narrow(cosine ? numOp<math::CosOp>(wide) : numOp<math::SinOp>(wide));
+  };
+  return mostly(x, abs(x) <= kMostReduced, common, rare);
+}
+
+static Num sinSingle(Num x) { return sineOrCosine(x, false); }
+static Num cosSingle(Num x) { return sineOrCosine(x, true); }
+
+/// Sine, cosine and the quadrant of an f64 within +-kMostReduced, to more digits than f32 has.
+struct WideAngle {
+  Num sine, cosine;
+  Bits quadrant;
+};
+static WideAngle angleWide(Num x) {
+  Num shifted = fma(x, 0x1.45f306dc9c883p-1, x.of(kRounderWide));
+  Num n = shifted - kRounderWide;
+  Num r = fma(n, -0x1.921fb54442d18p+0, x);
+  r = fma(n, -0x1.1a62633145c07p-54, r);
+  Num square = r * r;
+  Num s = polynomial(square, {-0x1.5555555555555p-3, 0x1.1111111111089p-7, -0x1.a01a01a0065f8p-13, 0x1.71de3a3f70715p-19,
+                              -0x1.ae643c667a16cp-26});
+  Num c = polynomial(square, {0x1.5555555555555p-5, -0x1.6c16c16c16b46p-10, 0x1.a01a01a001574p-16, -0x1.27e4fb60056e9p-22,
+                              0x1.1eed76b484b95p-29});
+  return {fma(r * square, s, r), fma(square * square, c, fma(square, -0.5, x.of(1))), shifted.bits()};
+}
+
+static Num tanSingle(Num x) {
+  auto common = [](Num x) {
+    WideAngle at = angleWide(widen(x));
+    Mask odd = isSet(at.quadrant, 1);
+    Num value = choose(odd, -at.cosine, at.sine) / choose(odd, at.sine, at.cosine);
+    return choose(x == 0.0, x, narrow(value));
+  };
+  auto rare = [](Num x) { return narrow(numOp<math::TanOp>(widen(x))); };
+  return mostly(x, abs(x) <= kMostReduced, common, rare);
+}
+
+template <typename MathOp> static Num sineBrief(Num x) {
+  constexpr bool cosine = std::is_same_v<MathOp, math::CosOp>;
+  auto common = [](Num x) {
+    WideAngle at = angleWide(x);
+    Bits quadrant = cosine ? at.quadrant + 1 : at.quadrant;
+    Num value = choose(isSet(quadrant, 1), at.cosine, at.sine);
+    value = choose(isSet(quadrant, 2), -value, value);
+    return cosine ? value : choose(x == 0.0, x, value);
+  };
+  return mostly(x, abs(x) <= kMostReduced, common, [](Num x) { return numOp<MathOp>(x); });
+}
+
+//===----------------------------------------------------------------------===//
+// erf, after N. Juffa's erff
+//===----------------------------------------------------------------------===//
+
+static Num erfSingle(Num x) {
+  Num a = abs(x), square = x * x;
+  Num far = fma(a, -0x1.22p-16, a.of(0x1.91cfb2p-12));
+  Num odd = fma(a, -0x1.fd1438p-9, a.of(0x1.8d6342p-6));
+  far = fma(far, square, odd);
+  far = fma(far, a, -0x1.b55cb8p-4);
+  far = fma(far, a, -0x1.450aa0p-1);
+  far = fma(far, a, -0x1.079d0cp-3);
+  far = fma(far, a, -a);
+  far = choose(a > 4.0, -30.0, far);
+  Reduced at = reduceBriefly(far);
+  Num p = fma(at.r * at.r, shortExpTail(at.r), at.r) + 1.0;
+  far = copySign(fma(-p, powerOfTwo(at.n, x), x.of(1)), x);
+  Num near = polynomial(square, {0x1.06eba8p-3, -0x1.8127p-2, 0x1.ce1c44p-4, -0x1.b691b2p-6, 0x1.471a58p-8, -0x1.38ep-11});
+  near = fma(near, x, x);
+  return choose(a > 0.927734375, far, near);
+}
+
+//===----------------------------------------------------------------------===//
+// By f64
+//===----------------------------------------------------------------------===//
+
+Num expWide(Num x) {
+  Num shifted = fma(x, 0x1.71547652b82fep+0, x.of(kRounderWide));
+  Num n = shifted - kRounderWide;
+  Num r = fma(n, -0x1.62e42fefa39efp-1, x);
+  r = fma(n, -0x1.abc9e3b39803fp-56, r);
+  Num q = polynomial(r, {0x1.000000000000cp-1, 0x1.555555555555cp-3, 0x1.555555554fdccp-5, 0x1.111111110e9dap-7,
+                         0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13, 0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19,
+                         0x1.28b13edf45491p-22, 0x1.af6ef608cc80cp-26});
+  Num p = fma(r * r, q, r) + 1.0;
+  return p * asFloat((shifted.bits() << 52) + 0x3FF0000000000000, x);
+}
+
+/// 2 atanh(s).
+static Num atanhSeries(Num s) {
+  Num square = s * s;
+  Num p = polynomial(square, {0x1.5555555555594p-1, 0x1.999999997f6eep-2, 0x1.24924942423edp-2, 0x1.c71c51ceeacd2p-3,
+                              0x1.746649e261b8dp-3, 0x1.39a0b1c03dbcbp-3, 0x1.2f0f4cbb2f684p-3});
+  return fma(s * square, p, s * 2.0);
+}
+
+/// log(1 + x) of a normal f64 above -1; of -1 minus infinity. To more digits than f32 has.
+static Num log1pWide(Num x, Num onePlus) {
+  Bits shifted = onePlus.bits() - 0x3FE6A09E667F3BCD;
+  Num n = asFloat((shifted >> 52) + 0x4338000000000000, x) - kRounderWide;
+  Num f = asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x) - 1.0;
+  // Near zero x itself: 1 + x has lost digits.
+  f = choose(n == 0.0, x, f);
+  Num value = fma(n, 0x1.62e42fefa39efp-1, atanhSeries(f / (f + 2.0)));
+  return logLimits(onePlus, value);
+}
+static Num logWide(Num x) { return log1pWide(x - 1.0, x); }
+
+static Num powSingle(Num single, Num singleExponent) {
+  Num x = widen(single), y = widen(singleExponent);
+  Num size = abs(x), log = logWide(size), product = y * log;
+  product = choose((log == 0.0) & (abs(y) == kInfinity), 0.0, product);
+  Num value = expWide(clamp(product, -120, 120));
+  value = choose(isNan(product), product, value);
+  Num half = y * 0.5;
+  Mask whole = floor(y) == y;
+  Mask odd = whole & compare(arith::CmpFPredicate::UNE, floor(half), half);
+  value = choose(odd, copySign(value, x), value);
+  value = choose((x < 0.0) & (x > -kInfinity), choose(whole, value, x.of(kNan)), value);
+  value = choose((x == 1.0) | (y == 0.0), 1.0, value);
+  return narrow(value);
+}
+
+/// The angle of (x, y) with y >= 0; `y` and `x` are not both zero or infinite.
+static Num angle(Num y, Num x) {
+  Num a = abs(x);
+  Mask steep = y > a;
+  Num q = smaller(y, a) / larger(y, a);
+  Num square = q * q;
+  Num p = polynomial(square,
+                     {-0x1.55555555498ccp-2, 0x1.9999998eb49e7p-3, -0x1.2492475af3f0fp-3, 0x1.c71c24dd150c3p-4,
+                      -0x1.7459327477780p-4, 0x1.3af25ca5cb949p-4, -0x1.10493f1427289p-4, 0x1.db0f02cf1e50cp-5,
+                      -0x1.98c4181fa204fp-5, 0x1.4da87471154a5p-5, -0x1.e95e2f94e36e4p-6, 0x1.2e8e6f1d79f52p-6,
+                      -0x1.260e066a14b5ep-7, 0x1.9ca2d945e160cp-9, -0x1.6edf206e9d336p-11, 0x1.33cf9bef4d6e4p-14});
+  Num value = fma(q * square, p, q);
+  value = choose(steep, 0x1.921fb54442d18p+0 - value, value);
+  // Of a negative zero too.
+  return choose(copySign(x.of(1), x) < 0.0, 0x1.921fb54442d18p+1 - value, value);
+}
+
+Num angleBrief(Num y, Num x) {
+  Num tall = abs(y), wide = x;
+  // Both zero, both infinite: the angle of a diagonal, or of the axis.
+  Mask origin = (y == 0.0) & (x == 0.0);
+  Mask corner = (tall == kInfinity) & (abs(x) == kInfinity);
+  Num unit = copySign(x.of(1), x);
+  wide = choose(corner | origin, unit, wide);
+  Num value = angle(choose(corner, 1.0, tall), wide);
+  return copySign(choose(isNan(x) | isNan(y), x + y, value), y);
+}
+static Num atan2Single(Num y, Num x) { return narrow(angleBrief(widen(y), widen(x))); }
+
+static Num atanSingle(Num x) {
+  Num wide = widen(abs(x));
+  Num bounded = smaller(wide, wide.of(0x1p200));
+  return copySign(narrow(angle(bounded, wide.of(1))), x);
+}
+static Num asinSingle(Num x) {
+  Num a = widen(abs(x));
+  Num value = angle(a, sqrt((1.0 - a) * (a + 1.0)));
+  return copySign(narrow(choose(a > 1.0, kNan, value)), x);
+}
+static Num acosSingle(Num x) {
+  Num wide = widen(x);
+  Num value = angle(sqrt((1.0 - wide) * (wide + 1.0)), wide);
+  return narrow(choose(abs(wide) > 1.0, kNan, value));
+}
+
+static Num sinhSingle(Num x) {
+  Num wide = widen(x), square = wide * wide;
+  Num p = polynomial(square, {0x1.5555555555467p-3, 0x1.1111111122f17p-7, 0x1.a01a018361165p-13, 0x1.71de4f98aa7e8p-19,
+                              0x1.ae5468e894adap-26, 0x1.67022a884e306p-33});
+  Num near = fma(wide * square, p, wide);
+  Num e = expWide(clamp(abs(wide), 0, 120));
+  Num far = copySign((e - 1.0 / e) * 0.5, wide);
+  return choose(isNan(x), x, narrow(choose(abs(wide) < 1.0, near, far)));
+}
+static Num coshSingle(Num x) {
+  Num e = expWide(clamp(abs(widen(x)), 0, 120));
+  return choose(isNan(x), x, narrow((e + 1.0 / e) * 0.5));
+}
+static Num asinhSingle(Num x) {
+  Num a = widen(abs(x)), square = a * a;
+  Num less = a + square / (sqrt(square + 1.0) + 1.0);
+  less = choose(abs(x) == kInfinity, a, less);
+  return copySign(narrow(log1pWide(less, less + 1.0)), x);
+}
+static Num acoshSingle(Num x) {
+  Num less = widen(x) - 1.0;
+  Num sum = less + sqrt(less * (less + 2.0));
+  return narrow(choose(less < 0.0, kNan, log1pWide(sum, sum + 1.0)));
+}
+static Num atanhSingle(Num x) {
+  Num a = widen(abs(x));
+  Num quotient = a * 2.0 / (1.0 - a);
+  Num value = log1pWide(quotient, quotient + 1.0) * 0.5;
+  return copySign(narrow(choose(a > 1.0, kNan, value)), x);
+}
+
+/// exp(-x^2) times a fit of exp(x^2) erfc(x) (1 + 2x) in (x - 4) / (x + 4). After M. Shepherd,
+/// J. Laframboise (1981).
+static Num erfcSingle(Num x) {
+  Num wide = widen(x), a = smaller(abs(wide), wide.of(11));
+  Num p = polynomial((a - 4.0) / (a + 4.0),
+                     {0x1.3ba5916e9f761p+0, -0x1.1df1ad1545648p-3, 0x1.f7f5df9ea916fp-7, 0x1.16ecefd003e47p-4,
+                      -0x1.9ddb250fd71c3p-4, 0x1.7fedff279a6a1p-4, -0x1.0fb0577438210p-4, 0x1.307a36c22902bp-5,
+                      -0x1.0964cca563144p-6, 0x1.49accceeca18cp-8, -0x1.8c91bba92671fp-11, -0x1.9316ebd31118ep-13,
+                      0x1.441c051197031p-13, -0x1.1e18d42234aabp-15, -0x1.cb09548f167b8p-16, -0x1.68a3281026513p-19});
+  Num value = expWide(-(a * a)) * p / fma(a, 2.0, a.of(1));
+  return choose(isNan(x), x, narrow(choose(wide < 0.0, 2.0 - value, value)));
+}
+
+/// Of a normal number, or of one whose root and quotient are not corrected.
+static Num rsqrtNormal(Num x) {
+  Num root = sqrt(x), y = 1.0 / root;
+  // What the root and the quotient have lost.
+  Num lost = fma(-root, root, x) * y;
+  Num rest = fma(-y, root, x.of(1));
+  return fma(y, fma(lost * y, -0.5, rest), y);
+}
+
+static Num rsqrtSingle(Num x) {
+  auto rare = [](Num x) {
+    Num y = 1.0 / sqrt(x);
+    return choose((x > 0.0) & (x < kInfinity), rsqrtNormal(x * 0x1p24) * 0x1p12, y);
+  };
+  return mostly(x, (x >= 0x1p-100) & (x < kInfinity), rsqrtNormal, rare);
+}
+
+Num logistic(Num x) { return x.isDouble() ? logisticDouble(x) : logisticSingle(x); }
+
+const llvm::StringMap<Unary> &singleFunctions() {
+  static const llvm::StringMap<Unary> table = {
+      {"math.exp", expSingle},     {"math.expm1", expm1Single}, {"math.log", logSingle},     {"math.log1p", log1pSingle},
+      {"math.tanh", tanhSingle},   {"math.sin", sinSingle},     {"math.cos", cosSingle},     {"math.tan", tanSingle},
+      {"math.erf", erfSingle},     {"math.erfc", erfcSingle},   {"math.atan", atanSingle},   {"math.asin", asinSingle},
+      {"math.acos", acosSingle},   {"math.sinh", sinhSingle},   {"math.cosh", coshSingle},   {"math.asinh", asinhSingle},
+      {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle}, {"math.rsqrt", rsqrtSingle},
+  };
+  return table;
+}
+
+static Num expBrief(Num x) { return expWide(clamp(x, -600, 600)); }
+static Num log1pBrief(Num x) { return log1pWide(x, x + 1.0); }
+
+const llvm::StringMap<Unary> &briefFunctions() {
+  static const llvm::StringMap<Unary> table = {
+      {"math.exp", expBrief},
+      {"math.log", logWide},
+      {"math.log1p", log1pBrief},
+      {"math.sin", sineBrief<math::SinOp>},
+      {"math.cos", sineBrief<math::CosOp>},
+  };
+  return table;
+}
+
+Num powerSingle(Num x, Num y) { return powSingle(x, y); }
+Num angleSingle(Num y, Num x) { return atan2Single(y, x); }
+
+} // namespace shardc::functions
