@@ -7,6 +7,7 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     jax      %python can import jax
     safetensors
              %python can import safetensors
+    gmpy2    %python can import gmpy2 and mpmath: multiple precision
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
@@ -43,8 +44,9 @@ config.environment["XDG_CONFIG_HOME"] = os.path.join(config.shardc_build_dir, "t
 # Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
 # with one that has at least NumPy: Debian's own, where another is first on the path.
 def modules_of(python: str) -> list[str]:
-    """Which of NumPy, JAX and safetensors ``python`` can import."""
-    find = "import importlib.util as u; print(*(m for m in ('numpy', 'jax', 'safetensors') if u.find_spec(m)))"
+    """Which of NumPy, JAX, safetensors and gmpy2 (with mpmath) ``python`` can import."""
+    find = ("import importlib.util as u; print(*(m for m in ('numpy', 'jax', 'safetensors') if u.find_spec(m)), "
+            "'gmpy2' if u.find_spec('gmpy2') and u.find_spec('mpmath') else '')")
     try:
         found = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False)
     except OSError:
