@@ -43,12 +43,7 @@ static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op,
     return std::nullopt;
   int64_t sum = 0;
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    for (const Transfer &transfer : sendsOf(exchange, rank)) {
-      int64_t elements = others[rank];
-      for (Interval interval : transfer.box)
-        elements = saturatingMul(elements, interval.size());
-      sum = saturatingAdd(sum, elements);
-    }
+    sum = saturatingAdd(sum, saturatingMul(others[rank], elementsReceived(exchange, rank)));
   return sum;
 }
 
@@ -62,13 +57,11 @@ static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh,
   SmallVector<int64_t> numbers;
   for (StringAttr axis : axes)
     numbers.push_back(mesh.getAxisIndex(axis.getValue()));
-  int64_t sum = 0;
+  int64_t sum = 0, members = groupAlong(mesh.getAxisSizes(), numbers, 0).size();
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
-    std::vector<int64_t> group = groupAlong(mesh.getAxisSizes(), numbers, rank);
     // Once a group.
-    if (group.front() == rank)
-      sum = saturatingAdd(
-          sum, saturatingMul(rounds * (group.size() - 1), (*elements)[rank]));
+    if (firstAlong(mesh.getAxisSizes(), numbers, rank) == rank)
+      sum = saturatingAdd(sum, saturatingMul(rounds * (members - 1), (*elements)[rank]));
   }
   return sum;
 }

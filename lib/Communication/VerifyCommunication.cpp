@@ -296,7 +296,7 @@ static LogicalResult verifyGroupSizes(CommunicationOpInterface op,
     if (!sizes)
       continue;
     for (auto [rank, size] : llvm::enumerate(*sizes)) {
-      int64_t first = groupAlong(mesh.getAxisSizes(), axes, rank).front();
+      int64_t first = firstAlong(mesh.getAxisSizes(), axes, rank);
       if ((*sizes)[first] != size)
         return op->emitOpError()
                << "meets along " << quoted(op.getGroupAxes()) << ", but dim "

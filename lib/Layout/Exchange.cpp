@@ -39,18 +39,27 @@ int64_t shardc::coordinateAlong(std::span<const int64_t> meshShape,
   return coordinate;
 }
 
+/// `axes` from major to minor, each once.
+static std::vector<int64_t> sortedAxes(std::span<const int64_t> axes) {
+  std::vector<int64_t> sorted(axes.begin(), axes.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+int64_t shardc::firstAlong(std::span<const int64_t> meshShape, std::span<const int64_t> axes, int64_t rank) {
+  int64_t first = rank;
+  for (int64_t axis : sortedAxes(axes))
+    first -= coordinateAlong(meshShape, {&axis, 1}, rank) * strideOf(meshShape, axis);
+  return first;
+}
+
 std::vector<int64_t> shardc::groupAlong(std::span<const int64_t> meshShape,
                                         std::span<const int64_t> axes,
                                         int64_t rank) {
   // From major to minor, each step keeps the ranks in ascending order.
-  std::vector<int64_t> sorted(axes.begin(), axes.end());
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  int64_t base = rank;
-  for (int64_t axis : sorted)
-    base -= coordinateAlong(meshShape, {&axis, 1}, rank) *
-            strideOf(meshShape, axis);
-  std::vector<int64_t> group = {base};
+  std::vector<int64_t> sorted = sortedAxes(axes);
+  std::vector<int64_t> group = {firstAlong(meshShape, axes, rank)};
   for (int64_t axis : sorted) {
     int64_t stride = strideOf(meshShape, axis);
     std::vector<int64_t> next;
@@ -165,17 +174,6 @@ std::vector<Box> shardc::arrivingBoxes(const Exchange &exchange, int64_t rank) {
   return result;
 }
 
-/// The elements of `box`, or INT64_MAX if they are more.
-static int64_t volume(const Box &box) {
-  if (isEmpty(box))
-    return 0;
-  int64_t result = 1;
-  for (Interval interval : box)
-    if (__builtin_mul_overflow(result, interval.size(), &result))
-      return INT64_MAX;
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
@@ -265,6 +263,29 @@ static bool coverAll(const std::vector<Box> &boxes, const Box &whole) {
   return covered == *expected;
 }
 
+/// Returns whether the different boxes in `sorted`, which agree in all dims
+/// before `dim`, are disjoint, where one look at neighbours shows it: boxes with
+/// the same interval stand together, and different intervals may not meet. False
+/// says nothing.
+static bool clearlyDisjoint(std::span<const std::pair<Box, int64_t>> sorted, size_t dim) {
+  int64_t end = INT64_MIN;
+  while (!sorted.empty()) {
+    if (dim == sorted.front().first.size())
+      return sorted.size() == 1;
+    Interval interval = sorted.front().first[dim];
+    if (interval.begin < end)
+      return false;
+    end = interval.end;
+    size_t same = 1;
+    while (same < sorted.size() && sorted[same].first[dim] == interval)
+      ++same;
+    if (!clearlyDisjoint(sorted.first(same), dim + 1))
+      return false;
+    sorted = sorted.subspan(same);
+  }
+  return true;
+}
+
 /// The axes of all dims.
 static std::vector<int64_t> allAxes(const Exchange &exchange) {
   std::vector<int64_t> axes;
@@ -337,8 +358,9 @@ std::string shardc::verifyExchange(const Exchange &exchange) {
                           }),
               owned.end());
   std::vector<Box> boxes;
+  bool disjoint = clearlyDisjoint(owned, 0);
   for (size_t i = 0; i < owned.size(); ++i) {
-    for (size_t j = 0; j < i; ++j)
+    for (size_t j = 0; j < i && !disjoint; ++j)
       if (!isEmpty(intersectBoxes(owned[i].first, owned[j].first)))
         return "ranks " + std::to_string(owned[j].second) + " and " +
                std::to_string(owned[i].second) +
@@ -530,12 +552,55 @@ std::vector<Transfer> shardc::sendsOf(const Exchange &exchange, int64_t rank) {
   return transfers;
 }
 
+static int64_t saturatingMul(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static int64_t saturatingAdd(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+int64_t shardc::elementsReceived(const Exchange &exchange, int64_t rank) {
+  Box owned = ownedBox(exchange, rank);
+  int64_t sum = 0;
+  for (const Box &to : arrivingBoxes(exchange, rank)) {
+    // The owned boxes cover the tensor, so of `to` all that has a source is
+    // read, and what the rank owns it reads at home.
+    size_t rest = to.size();
+    std::vector<int64_t> read(rest), atHome(rest);
+    for (size_t dim = 0; dim < rest; ++dim) {
+      read[dim] = intersect(to[dim], {0, exchange.globalShape[dim]}).size();
+      atHome[dim] = intersect(to[dim], owned[dim]).size();
+    }
+    for (const DimExchange &dim : exchange.dims) {
+      if (dim.padding == Padding::Constant)
+        continue;
+      read[dim.dim] = atHome[dim.dim] = 0;
+      for (const Segment &segment : segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding)) {
+        Interval source = {segment.from, segment.from + segment.to.size()};
+        read[dim.dim] += source.size();
+        atHome[dim.dim] += intersect(source, owned[dim.dim]).size();
+      }
+    }
+    // The product of `read` without that of `atHome`, as a sum of what is first
+    // away from home in each dim: no difference of numbers that are too large.
+    for (size_t first = 0; first < rest; ++first) {
+      int64_t elements = read[first] - atHome[first];
+      for (size_t dim = 0; dim < rest; ++dim)
+        if (dim != first)
+          elements = saturatingMul(elements, dim < first ? atHome[dim] : read[dim]);
+      sum = saturatingAdd(sum, elements);
+    }
+  }
+  return sum;
+}
+
 int64_t shardc::elementsMoved(const Exchange &exchange) {
   int64_t sum = 0;
   for (int64_t rank = 0, e = numRanks(exchange); rank < e; ++rank)
-    for (const Transfer &transfer : sendsOf(exchange, rank))
-      if (__builtin_add_overflow(sum, volume(transfer.box), &sum))
-        return INT64_MAX;
+    sum = saturatingAdd(sum, elementsReceived(exchange, rank));
   return sum;
 }
 

@@ -163,7 +163,7 @@ Value RankValues::localize(Operation *op, OpBuilder &builder, RankTables &tables
   for (int64_t axis = 0; axis < static_cast<int64_t>(sizes.size()); ++axis) {
     bool matters = false;
     for (int64_t rank = 0; rank < mesh.getNumRanks() && !matters; ++rank)
-      matters = (*numbers)[rank] != (*numbers)[groupAlong(sizes, {&axis, 1}, rank).front()];
+      matters = (*numbers)[rank] != (*numbers)[firstAlong(sizes, {&axis, 1}, rank)];
     if (matters)
       axes.push_back(axis);
   }

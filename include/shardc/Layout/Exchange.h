@@ -86,6 +86,9 @@ std::string verifyExchange(const Exchange &exchange);
 /// are none.
 int64_t coordinateAlong(std::span<const int64_t> meshShape,
                         std::span<const int64_t> axes, int64_t rank);
+/// The first of the ranks that differ from `rank` along `axes` only.
+int64_t firstAlong(std::span<const int64_t> meshShape,
+                   std::span<const int64_t> axes, int64_t rank);
 /// The ranks that differ from `rank` along `axes` only, in ascending order.
 std::vector<int64_t> groupAlong(std::span<const int64_t> meshShape,
                                 std::span<const int64_t> axes, int64_t rank);
@@ -106,6 +109,9 @@ std::vector<Transfer> receivesOf(const Exchange &exchange, int64_t rank);
 /// of receivesOf.
 std::vector<Transfer> sendsOf(const Exchange &exchange, int64_t rank);
 
+/// Elements that `rank` receives from others; INT64_MAX if they are more. The
+/// sum over receivesOf, in a time that does not grow with the number of ranks.
+int64_t elementsReceived(const Exchange &exchange, int64_t rank);
 /// Elements that leave a rank, summed over all ranks; INT64_MAX if they are
 /// more.
 int64_t elementsMoved(const Exchange &exchange);

@@ -71,7 +71,7 @@ std::string shardrt::checkSite(const Site &site) {
         return "rank " + std::to_string(rank) +
                " needs elements outside the domain in dim " +
                std::to_string(dim) + ", which nobody can contribute";
-    int64_t first = groupAlong(exchange.meshShape, site.groupAxes, rank)[0];
+    int64_t first = firstAlong(exchange.meshShape, site.groupAxes, rank);
     if (!(ownedBox(exchange, first) == ownedBox(exchange, rank)))
       return "ranks " + std::to_string(first) + " and " + std::to_string(rank) +
              " are of one group but own different boxes";

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <tuple>
+#include <utility>
 
 using namespace shardc;
 
@@ -163,7 +164,7 @@ static void checkTransfers(const Exchange &exchange) {
     for (int64_t axis : dim.axes)
       listed[axis] = true;
 
-  int64_t moved = 0, ranks = ranksOf(exchange);
+  int64_t moved = 0, before = 0, ranks = ranksOf(exchange);
   std::map<std::pair<int64_t, int64_t>, Box> sent, received;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     Box needed = neededBox(exchange, rank);
@@ -203,6 +204,7 @@ static void checkTransfers(const Exchange &exchange) {
       arrivals.erase(it);
     });
     ASSERT_TRUE(arrivals.empty()) << "received and not needed";
+    ASSERT_EQ(elementsReceived(exchange, rank), moved - std::exchange(before, moved));
 
     last = -1;
     for (const Transfer &transfer : sendsOf(exchange, rank)) {
@@ -441,11 +443,67 @@ TEST(Exchange, CoordinatesAndGroups) {
   EXPECT_EQ(groupAlong(mesh, Indices{}, 7), (Indices{7}));
   EXPECT_EQ(groupAlong(mesh, Indices{2, 0}, 5),
             (Indices{4, 5, 6, 7, 16, 17, 18, 19}));
+  EXPECT_EQ(firstAlong(mesh, Indices{}, 23), 23);
+  EXPECT_EQ(firstAlong(mesh, Indices{2, 0}, 18), 4);
+  EXPECT_EQ(firstAlong(mesh, Indices{0, 1, 2}, 23), 0);
 }
 
 //===----------------------------------------------------------------------===//
 // Refused
 //===----------------------------------------------------------------------===//
+
+TEST(VerifyExchange, AcceptsWhatIsOwnedOnceAndNothingElse) {
+  std::mt19937 random(8);
+  int64_t right = 0, overlapping = 0, rounds = 20000;
+  for (int64_t round = 0; round < rounds; ++round) {
+    // Any intervals, most of them blocks of one partition.
+    Exchange exchange = {{draw(random, 1, 3), draw(random, 1, 3)}, {4, 3}, {}};
+    for (int64_t dim = 0; dim < 2; ++dim) {
+      Indices axes = someOf(random, {0, 1});
+      int64_t size = exchange.globalShape[dim];
+      std::vector<Interval> table = randomTable(random, exchange.meshShape, axes, someOf(random, axes), size);
+      if (draw(random, 0, 2) == 0) {
+        int64_t begin = draw(random, 0, size);
+        table[draw(random, 0, table.size() - 1)] = {begin, draw(random, begin, size)};
+      }
+      exchange.dims.push_back({dim, axes, table, table});
+    }
+    std::map<Indices, std::vector<Box>> owners;
+    for (int64_t rank = 0; rank < ranksOf(exchange); ++rank)
+      forEachElement(ownedBox(exchange, rank), [&](const Indices &at) {
+        std::vector<Box> &known = owners[at];
+        if (Box box = ownedBox(exchange, rank); std::find(known.begin(), known.end(), box) == known.end())
+          known.push_back(box);
+      });
+    bool overlap = std::any_of(owners.begin(), owners.end(), [](const auto &entry) { return entry.second.size() > 1; });
+    std::string error = verifyExchange(exchange);
+    if (overlap)
+      ASSERT_NE(error.find("own boxes that overlap"), std::string::npos) << "round " << round << ": " << error;
+    else
+      ASSERT_EQ(error, owners.size() == 12 ? "" : "the owned boxes do not cover the tensor") << "round " << round;
+    right += error.empty();
+    overlapping += overlap;
+  }
+  EXPECT_GT(right, rounds / 4);
+  EXPECT_GT(overlapping, rounds / 20);
+}
+
+// Pairs of ranks would take minutes here.
+TEST(VerifyExchange, GrowsWithRanksAndNotWithTheirPairs) {
+  int64_t side = 256;
+  Boundaries cut = Boundaries::balanced(8 * side, side);
+  DimExchange rows = {0, {0}, shards(cut), shards(cut)};
+  for (Interval &interval : rows.needed)
+    interval = {interval.begin - 1, interval.end + 1};
+  DimExchange columns = rows;
+  columns.dim = 1;
+  columns.axes = {1};
+  Exchange exchange = {{side, side}, {8 * side, 8 * side}, {rows, columns}};
+  EXPECT_EQ(verifyExchange(exchange), "");
+  // Each block grows from 8 x 8 to 10 x 10, but for what is outside the tensor.
+  EXPECT_EQ(elementsMoved(exchange), (10 * side - 2) * (10 * side - 2) - 8 * side * 8 * side);
+  EXPECT_EQ(classify(exchange), ExchangeKind::HaloExchange);
+}
 
 TEST(VerifyExchange, SaysWhatIsWrong) {
   std::vector<Interval> half = {{0, 2}, {2, 4}};
