@@ -13,6 +13,7 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_BUCKETEXCHANGESPASS
@@ -93,7 +94,8 @@ static void stack(Bucket &bucket) {
     state.attributes.set("reason", reasons);
   Value moved = builder.create(state)->getResult(0);
   for (auto [i, member] : llvm::enumerate(bucket.members)) {
-    Value part = slice(builder, member->getLoc(), moved, 0, i, i + 1);
+    int64_t place = isPlanted("next-member-of-a-stack") ? (int64_t(i) + 1) % count : int64_t(i);
+    Value part = slice(builder, member->getLoc(), moved, 0, place, place + 1);
     member->getResult(0).replaceAllUsesWith(reshape(builder, member->getLoc(), part, result.getShape()));
   }
   bucket.retire();
@@ -182,7 +184,7 @@ static void putSideBySide(Bucket &bucket) {
     int64_t end = begin + type.getNumElements() / after;
     Value part = slice(builder, member->getLoc(), moved, 1, begin, end);
     member->getResult(0).replaceAllUsesWith(reshape(builder, member->getLoc(), part, type.getShape()));
-    begin = end;
+    begin = isPlanted("all-rows-from-the-begin-of-a-bucket") ? 0 : end;
   }
   bucket.retire();
 }

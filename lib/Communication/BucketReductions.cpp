@@ -5,6 +5,7 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_BUCKETREDUCTIONSPASS
@@ -17,7 +18,8 @@ using namespace shardc::spmd;
 
 static bool mayTravelTogether(Operation *one, Operation *other) {
   auto a = cast<AllReduceOp>(one), b = cast<AllReduceOp>(other);
-  return a.getKind() == b.getKind() && a.getAxes() == b.getAxes() && a.getMeshAttr() == b.getMeshAttr() &&
+  return (a.getKind() == b.getKind() || isPlanted("bucket-of-other-kinds")) &&
+         (a.getAxes() == b.getAxes() || isPlanted("bucket-of-other-axes")) && a.getMeshAttr() == b.getMeshAttr() &&
          getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType());
 }
 
@@ -52,7 +54,7 @@ static void combine(Bucket &bucket) {
     if (type.getRank() != 1)
       part = stablehlo::ReshapeOp::create(builder, member->getLoc(), type, part);
     member->getResult(0).replaceAllUsesWith(part);
-    begin = end;
+    begin = isPlanted("all-parts-of-a-bucket-from-its-begin") ? 0 : end;
   }
   bucket.retire();
 }

@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
+#include "shardc/Support/PlantedFault.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -150,7 +151,8 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
       return std::nullopt;
     if (reachesOut(other, size))
       dim.padding = other.padding;
-    dim.needed = hullOf(dim.needed, other.needed);
+    if (!isPlanted("merged-needs-of-the-first-alone"))
+      dim.needed = hullOf(dim.needed, other.needed);
   }
   llvm::append_range(result.parts, b.parts);
   return result;
@@ -276,7 +278,7 @@ static bool isThereAt(Value value, Operation *op) {
 
 /// Adds `op` to `group` if one exchange for all is worth it.
 static bool join(Group &group, HaloExchangeOp op) {
-  if (group.fill && op.getFill() && group.fill != op.getFill())
+  if (group.fill && op.getFill() && group.fill != op.getFill() && !isPlanted("merged-with-another-fill"))
     return false;
   Value fill = group.fill ? group.fill : op.getFill();
   // The one exchange stands where the first of them does.
@@ -332,10 +334,12 @@ void Merger::merge(Group &group) {
   SmallVector<Attribute> parts;
   for (const Tables &part : group.hull.parts)
     parts.push_back(ExchangePartAttr::get(builder.getContext(), part));
+  if (!parts.empty() && isPlanted("merged-without-the-last-part"))
+    parts.pop_back();
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
   auto merged = HaloExchangeOp::create(builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
-                                       readsFill(group.hull) ? group.fill : Value(), builder.getArrayAttr(dims),
+                                       readsFill(group.hull) && !isPlanted("merged-fill-lost") ? group.fill : Value(), builder.getArrayAttr(dims),
                                        first.getMeshAttr(), bucket.joinReasons(),
                                        parts.empty() ? ArrayAttr() : builder.getArrayAttr(parts));
   for (HaloExchangeOp op : group.members) {
@@ -350,7 +354,7 @@ void Merger::merge(Group &group) {
       ArrayRef<Interval> intervals = part ? ArrayRef<Interval>(part->needed) : ArrayRef<Interval>(whole.owned);
       SmallVector<int64_t> first;
       for (auto [mine, all] : llvm::zip_equal(intervals, whole.needed))
-        first.push_back(mine.empty() ? 0 : mine.begin - all.begin);
+        first.push_back(mine.empty() || isPlanted("merged-part-from-the-first-element") ? 0 : mine.begin - all.begin);
       offsets[whole.dim] = lookup(op, first, whole.axes);
       if (result.isDynamicDim(whole.dim))
         sizes[whole.dim] = lookup(op, sizesOf(intervals), whole.axes);

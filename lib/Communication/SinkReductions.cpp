@@ -17,6 +17,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include "shardc/Support/PlantedFault.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SINKREDUCTIONSPASS
@@ -43,7 +44,7 @@ static int64_t elementsOf(Value value) {
 
 /// True if the reduction adds, and starts from zero.
 static bool addsUp(stablehlo::ReduceOp op) {
-  if (op->getNumResults() != 1 || !isAnyZero(op->getOperand(1)))
+  if (op->getNumResults() != 1 || (!isAnyZero(op->getOperand(1)) && !isPlanted("sum-from-a-start-on-each-rank")))
     return false;
   Block &body = op->getRegion(0).front();
   auto add = dyn_cast<stablehlo::AddOp>(body.front());
@@ -121,7 +122,7 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
     return after == before;
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
     return llvm::all_of(llvm::drop_begin(user->getOperands()), [&](Value value) { return isUniform(value, op); });
-  if (op.getKind() != ReductionKind::Sum || keepSums)
+  if ((op.getKind() != ReductionKind::Sum && !isPlanted("maximum-taken-for-linear")) || keepSums)
     return false;
   if (isa<stablehlo::NegOp>(user))
     return true;
@@ -132,7 +133,7 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
     return false;
   if (isa<stablehlo::MulOp>(user) || (isa<stablehlo::DivOp>(user) && use.getOperandNumber() == 0)) {
     Value other = user->getOperand(1 - use.getOperandNumber());
-    return other != use.get() && isUniform(other, op);
+    return (other != use.get() && isUniform(other, op)) || isPlanted("product-of-two-partial-values");
   }
   return false;
 }
@@ -180,7 +181,8 @@ bool Sinker::mergeInSum(Operation *sum, OpOperand &use, AllReduceOp op) {
   AllReduceOp second = chainAbove(other, op);
   if (!second)
     return false;
-  combine(sum->getResult(0), op, op.getAxes(), second.getReasonAttr());
+  if (!isPlanted("sum-of-two-sums-left-partial"))
+    combine(sum->getResult(0), op, op.getAxes(), second.getReasonAttr());
   drop(second);
   drop(op);
   return true;
@@ -202,7 +204,7 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
     return false;
   auto type = cast<RankedTensorType>(argument.getType());
   Value initial = loop->getOperand(number);
-  bool startsFromZero = isAnyZero(initial);
+  bool startsFromZero = isAnyZero(initial) || isPlanted("start-of-a-loop-on-each-rank");
   DenseElementsAttr none = neutralElement(ReductionKind::Sum, type.getElementType());
   if (!startsFromZero && (!type.hasStaticShape() || !none))
     return false;
@@ -229,7 +231,8 @@ bool Sinker::mergeInReduction(AllReduceOp below, AllReduceOp op) {
       return false;
     axes.push_back(axis);
   }
-  below.setAxesAttr(builder.getArrayAttr(axes));
+  if (!isPlanted("second-axis-of-two-reductions-lost"))
+    below.setAxesAttr(builder.getArrayAttr(axes));
   drop(op);
   return true;
 }
@@ -307,6 +310,8 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
       exchange.axes.push_back(mesh.getAxisIndex(axis.getValue()));
     exchange.owned.assign(dim->kept.size(), whole);
     exchange.needed.assign(dim->kept.begin(), dim->kept.end());
+    if (isPlanted("kept-part-of-the-next-rank"))
+      std::rotate(exchange.needed.begin(), exchange.needed.begin() + 1, exchange.needed.end());
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, exchange));
     for (StringAttr axis : dim->axes)
       if (llvm::is_contained(group, axis) && !llvm::is_contained(scattered, axis) &&
@@ -409,6 +414,8 @@ bool Sinker::dropUniform(AllReduceOp op) {
   }
   if (gone.empty())
     return false;
+  if (isPlanted("equal-terms-counted-once"))
+    times = 1;
   Value value = op.getInput();
   auto type = cast<RankedTensorType>(value.getType());
   switch (op.getKind()) {

@@ -12,6 +12,7 @@
 #include "Collectives.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -210,7 +211,8 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
       for (Interval part : own.intervals) {
         if (i == cutDim) {
           from.intervals.push_back(part);
-          to.intervals.push_back({place[c] * size / parts, (place[c] + 1) * size / parts});
+          int64_t member = isPlanted("parts-to-the-wrong-member") ? parts - 1 - place[c] : place[c];
+          to.intervals.push_back({member * size / parts, (member + 1) * size / parts});
           continue;
         }
         from.intervals.push_back({owned[c] * size + part.begin, owned[c] * size + part.end});
@@ -271,7 +273,8 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
   }
   auto type = cast<RankedTensorType>(local.getType());
   if (type.getRank() > 0 && globalSize(operand, 0) > 0)
-    return exchange(local, operand, 0, axes, owned, needed, 1);
+    return isPlanted("permuted-backwards") ? exchange(local, operand, 0, axes, needed, owned, 1)
+                                           : exchange(local, operand, 0, axes, owned, needed, 1);
   if (type.getRank() > 0)
     return local; // Nothing in it.
   FailureOr<Value> raised = withLeadingDim(local);
@@ -282,7 +285,11 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
 }
 
 FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand, int64_t dim, const Groups &groups) {
-  return exchange(local, operand, dim, groups.axes, groups.block, groups.first, groups.size);
+  SmallVector<int64_t> block(groups.block);
+  if (isPlanted("gathered-in-reverse"))
+    for (auto [at, first] : llvm::zip(block, groups.first))
+      at = 2 * first + groups.size - 1 - at;
+  return exchange(local, operand, dim, groups.axes, block, groups.first, groups.size);
 }
 
 FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value local, int64_t operand, const Groups &groups) {
@@ -350,7 +357,7 @@ static std::optional<ReductionKind> recognise(Region &body) {
   if (isa<stablehlo::MulOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Product;
   if (isa<stablehlo::MaxOp>(op))
-    return isPredicate ? ReductionKind::Or : ReductionKind::Max;
+    return isPredicate ? ReductionKind::Or : isPlanted("smallest-for-largest") ? ReductionKind::Min : ReductionKind::Max;
   if (isa<stablehlo::MinOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Min;
   return std::nullopt;
@@ -403,8 +410,10 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp sca
     if (i == cut) {
       kept.axes.assign(groups.axes.begin(), groups.axes.end());
       kept.intervals.clear();
-      for (int64_t place : groups.place)
+      for (int64_t own : groups.place) {
+        int64_t place = isPlanted("part-of-the-sum-of-another-member") ? (own + 1) % groups.size : own;
         kept.intervals.push_back({place * size / groups.size, (place + 1) * size / groups.size});
+      }
     }
     dims.push_back(combineTables(mesh, i, own, kept));
   }

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Slices.h"
+#include "shardc/Support/PlantedFault.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -52,7 +53,7 @@ IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim, int64_t siz
     table.axes.push_back(mesh.getAxisIndex(axis.getValue()));
   Boundaries bounds = dim.getBoundaries(mesh, size);
   for (int64_t i = 0; i < bounds.numShards(); ++i)
-    table.intervals.push_back(bounds.shard(i));
+    table.intervals.push_back(bounds.shard(isPlanted("owned-blocks-as-if-in-reverse") ? bounds.numShards() - 1 - i : i));
   return table;
 }
 
@@ -66,7 +67,10 @@ static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole, 
     whole /= size;
   }
   int64_t index = 0;
-  for (int64_t axis : axes)
+  SmallVector<int64_t> order(axes);
+  if (isPlanted("axes-of-a-table-in-another-order"))
+    std::reverse(order.begin(), order.end());
+  for (int64_t axis : order)
     index = index * mesh.getAxisSizes()[axis] + coordinate[llvm::find(allAxes, axis) - allAxes.begin()];
   return index;
 }
@@ -83,7 +87,7 @@ DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim, const IntervalTabl
     count *= mesh.getAxisSizes()[axis];
   for (int64_t i = 0; i < count; ++i) {
     exchange.owned.push_back(owned.intervals[project(mesh, exchange.axes, i, owned.axes)]);
-    exchange.needed.push_back(needed.intervals[project(mesh, exchange.axes, i, needed.axes)]);
+    exchange.needed.push_back(needed.intervals[isPlanted("every-rank-needs-what-the-first-does") ? 0 : project(mesh, exchange.axes, i, needed.axes)]);
   }
   return exchange;
 }
@@ -117,7 +121,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
       Interval kept = intersect(owned, needed);
       if (kept.empty())
         kept = {owned.begin, owned.begin};
-      offset.push_back(kept.begin - owned.begin);
+      offset.push_back(isPlanted("owned-part-from-the-begin-of-the-block") ? 0 : kept.begin - owned.begin);
       size.push_back(kept.size());
       below.push_back(kept.empty() ? needed.size() : kept.begin - needed.begin);
       above.push_back(kept.empty() ? 0 : needed.end - kept.end);
@@ -127,6 +131,8 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
     offsets[dim.dim] = tables.lookup(offset, dim.axes);
     sizes[dim.dim] = tables.lookup(size, dim.axes);
     keptShape[dim.dim] = staticSize(size);
+    if (isPlanted("padding-above-for-below"))
+      std::swap(below, above);
     low[dim.dim] = tables.lookup(below, dim.axes);
     high[dim.dim] = tables.lookup(above, dim.axes);
   }
@@ -137,7 +143,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
   if (!pads)
     return result;
   RankedTensorType padded = neededType(type, dims);
-  if (!fill)
+  if (!fill || isPlanted("padding-with-zero-for-the-fill"))
     fill = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   Value scalar = tensor::ExtractOp::create(builder, loc, fill, ValueRange());
   return tensor::PadOp::create(builder, loc, padded, result, low, high, scalar);
@@ -155,6 +161,8 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
     if (changes(dim) || type.isDynamicDim(dim.dim))
       moving.push_back(dim);
   if (!llvm::any_of(moving, changes))
+    return local;
+  if (neededType(type, moving) == type && isPlanted("exchange-left-out"))
     return local;
 
   MeshAttr mesh = tables.getMesh();
@@ -180,7 +188,7 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
   RankedTensorType result = neededType(type, moving);
   ArrayAttr dimsAttr = builder.getArrayAttr(attrs);
   StringAttr reasonAttr = reason.empty() ? StringAttr() : builder.getStringAttr(reason);
-  if (!reachesOut)
+  if (!reachesOut || isPlanted("fill-dropped"))
     fill = {};
   FlatSymbolRefAttr meshName = tables.getMeshName();
   switch (kind) {

@@ -1,6 +1,7 @@
 //===- OpLocalizer.cpp - One op on its way to the local view --------------===//
 #include "OpLocalizer.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -49,7 +50,7 @@ IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
 }
 
 Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type, ValueRange locals) {
-  if (tensor.fill == Fill::Operand)
+  if (tensor.fill == Fill::Operand && !isPlanted("zero-for-the-fill-of-an-operand"))
     return locals[tensor.fillOperand];
   return stablehlo::ConstantOp::create(opBuilder, global->getLoc(), cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
 }
@@ -57,9 +58,12 @@ Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type, Value
 Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, Value fill) {
   SmallVector<int64_t> first, size;
   for (Interval interval : positions.intervals) {
-    first.push_back(elementsAt(interval, map.baseDilation).begin * map.baseDilation - interval.begin);
+    first.push_back(elementsAt(interval, map.baseDilation).begin * map.baseDilation - interval.begin +
+                    (isPlanted("dilated-one-too-far") ? 1 : 0));
     size.push_back(interval.size());
   }
+  if (isPlanted("dilated-in-the-first-shards-phase"))
+    first.assign(first.size(), first.front());
   auto type = cast<RankedTensorType>(local.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = staticSize(size);
@@ -116,10 +120,19 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
             interval = intersect(interval, {0, size});
         }
       }
+      if (isPlanted("needed-one-too-high"))
+        for (Interval &interval : needed.intervals)
+          interval = {interval.begin + 1, interval.end + 1};
+      if (isPlanted("needed-one-too-low"))
+        for (Interval &interval : needed.intervals)
+          interval = {interval.begin - 1, interval.end - 1};
+      if (isPlanted("needed-of-the-last-shard-one-too-low") && needed.intervals.size() > 1)
+        needed.intervals.back() = {needed.intervals.back().begin - 1, needed.intervals.back().end - 1};
       if (tensor.padding != Padding::Constant)
         needed = neededTable(map);
       DimExchange &exchange = dims.emplace_back(combineTables(mesh, dim, owned, needed));
-      if (llvm::any_of(exchange.needed, [&](Interval interval) { return !Interval{0, size}.contains(interval); }))
+      if (llvm::any_of(exchange.needed, [&](Interval interval) { return !Interval{0, size}.contains(interval); }) &&
+          !isPlanted("padding-mode-forgotten"))
         exchange.padding = tensor.padding;
     }
     Value fill;
@@ -161,6 +174,8 @@ OpFoldResult OpLocalizer::factorOffset(int64_t factor) {
   const FactorCut &cut = cuts[factor];
   if (!cut.isSharded())
     return opBuilder.getIndexAttr(0);
+  if (isPlanted("offset-of-the-next-shard"))
+    return tables.lookup(ArrayRef(cut.bounds.indices()).drop_front(), cut.axes);
   return tables.lookup(ArrayRef(cut.bounds.indices()).drop_back(), cut.axes);
 }
 
@@ -175,7 +190,7 @@ OpFoldResult OpLocalizer::resultDimSize(int64_t result, int64_t dim) {
 
 OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
   const IndexMap &map = opRule.results[result].dims[dim];
-  if (!usesShardedFactor(map))
+  if (!usesShardedFactor(map) || isPlanted("result-offset-left-out"))
     return opBuilder.getIndexAttr(0);
   IntervalTable table = neededTable(map);
   return tables.lookup(llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.begin; }), table.axes);
@@ -198,8 +213,12 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
     for (int64_t axis : cut.axes)
       axes.push_back(mesh.getAxisNames()[axis].getValue());
   }
-  if (!kind)
+  if (!kind || isPlanted("reduction-not-completed"))
     return partial;
+  if (axes.size() > 1 && isPlanted("reduction-completed-along-all-axes-but-one"))
+    axes.pop_back();
+  if (isPlanted("reduction-completed-by-another-kind"))
+    kind = *kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
   std::string reason = ("'" + global->getName().getStringRef() + "' reduces a dim that is cut").str();
   return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
                              ReductionKindAttr::get(opBuilder.getContext(), *kind),
@@ -212,7 +231,7 @@ IntervalTable OpLocalizer::factorTable(int64_t factor) {
     return {{}, {Interval{0, opRule.factors[factor].size}}};
   IntervalTable table{cut.axes, {}};
   for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
-    table.intervals.push_back(cut.bounds.shard(shard));
+    table.intervals.push_back(cut.bounds.shard(isPlanted("factor-of-the-first-shard-everywhere") ? 0 : shard));
   return table;
 }
 
@@ -236,7 +255,7 @@ SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
   auto type = dyn_cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<IntervalTable> found;
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    found.push_back(usesShardedFactor(map) ? neededTable(map)
+    found.push_back(usesShardedFactor(map) && !isPlanted("result-taken-for-whole") ? neededTable(map)
                                            : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
   return found;
 }
@@ -251,6 +270,8 @@ Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned, ArrayRef
 }
 
 Value OpLocalizer::allReduce(Value partial, ReductionKind kind, ArrayRef<int64_t> axes, StringRef why) {
+  if (isPlanted("rule-combines-by-another-kind"))
+    kind = kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
   SmallVector<StringRef> names;
   for (int64_t axis : axes)
     names.push_back(tables.getMesh().getAxisNames()[axis].getValue());

@@ -13,6 +13,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -216,6 +217,10 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     }
   }
   mapping.map(op.getResults(), local->getResults());
+  if (op.getNumResults() > 1 && op.getResult(0).getType() == op.getResult(1).getType() &&
+      local->getResult(0).getType() == local->getResult(1).getType() &&
+      isPlanted("results-of-a-branch-or-loop-swapped"))
+    mapping.map(op.getResult(0), local->getResult(1));
   return success();
 }
 
@@ -275,7 +280,10 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExcha
     for (int64_t axis : dim.axes)
       if (!llvm::is_contained(allReduce.getGroupAxes(), tables.getMesh().getAxisNames()[axis]))
         return {};
-    attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
+    DimExchange kept = dim;
+    if (isPlanted("scattered-to-the-next-rank"))
+      std::rotate(kept.needed.begin(), kept.needed.begin() + 1, kept.needed.end());
+    attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
     shape[dim.dim] = staticSize(sizesOf(dim.needed));
   }
   auto type = cast<RankedTensorType>(local.getType()).clone(shape);
@@ -292,9 +300,14 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
   SmallVector<DimExchange> dims;
   for (auto [i, from, to] : llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims())) {
     int64_t size = type.getDimSize(i);
-    dims.push_back(combineTables(mesh, i, ownedTable(mesh, from, size), ownedTable(mesh, to, size)));
+    IntervalTable target = ownedTable(mesh, to, size);
+    if (isPlanted("reshard-to-the-next-rank"))
+      std::rotate(target.intervals.begin(), target.intervals.begin() + 1, target.intervals.end());
+    dims.push_back(combineTables(mesh, i, ownedTable(mesh, from, size), target));
   }
   Value combined = combinePartial(op), local = tryReduceScatter(op, combined, dims);
+  if (combined.getType() == localType(op.getResult()) && !local && isPlanted("reshard-left-out"))
+    local = combined;
   if (!local)
     local = emitExchange(builder, op.getLoc(), tables, combined, dims, {}, op.getReason());
   mapping.map(op.getResult(), local);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -30,7 +31,7 @@ static bool compare(stablehlo::ComparisonDirection direction, const APInt &a, co
   case stablehlo::ComparisonDirection::NE:
     return a != b;
   case stablehlo::ComparisonDirection::LT:
-    return less;
+    return less || (a == b && isPlanted("rank-less-or-equal-for-less"));
   case stablehlo::ComparisonDirection::LE:
     return less || a == b;
   case stablehlo::ComparisonDirection::GT:
@@ -51,7 +52,7 @@ static std::optional<APInt> combine(Operation *op, const APInt &a, const APInt &
       .Case([&](stablehlo::SubtractOp) { return a - b; })
       .Case([&](stablehlo::MulOp) { return a * b; })
       .Case([&](stablehlo::DivOp) { return divides ? Result(isUnsigned ? a.udiv(b) : a.sdiv(b)) : std::nullopt; })
-      .Case([&](stablehlo::RemOp) { return divides ? Result(isUnsigned ? a.urem(b) : a.srem(b)) : std::nullopt; })
+      .Case([&](stablehlo::RemOp) { return divides ? Result(isPlanted("rank-quotient-for-remainder") ? a.udiv(b) : isUnsigned ? a.urem(b) : a.srem(b)) : std::nullopt; })
       .Case([&](stablehlo::MaxOp) { return isUnsigned ? llvm::APIntOps::umax(a, b) : llvm::APIntOps::smax(a, b); })
       .Case([&](stablehlo::MinOp) { return isUnsigned ? llvm::APIntOps::umin(a, b) : llvm::APIntOps::smin(a, b); })
       .Case([&](stablehlo::AndOp) { return a & b; })
@@ -93,7 +94,7 @@ Known RankValues::evaluate(Value value) {
   Numbers result;
   if (isa<stablehlo::PartitionIdOp>(op)) {
     for (int64_t rank = 0; rank < numRanks; ++rank)
-      result.push_back(APInt(type.getWidth(), rank, /*isSigned=*/false, /*implicitTrunc=*/true));
+      result.push_back(APInt(type.getWidth(), rank + (isPlanted("rank-number-off-by-one") ? 1 : 0), /*isSigned=*/false, /*implicitTrunc=*/true));
     return result;
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
@@ -137,7 +138,7 @@ Known RankValues::evaluate(Value value) {
     } else if (isa<stablehlo::NegOp>(op)) {
       result.push_back(-(*operands[0])[rank]);
     } else if (isa<stablehlo::SelectOp>(op)) {
-      result.push_back((*operands[(*operands[0])[rank].isZero() ? 2 : 1])[rank]);
+      result.push_back((*operands[(*operands[0])[rank].isZero() != isPlanted("rank-select-turned-round") ? 2 : 1])[rank]);
     } else {
       std::optional<APInt> number;
       if (operands.size() == 2)
@@ -167,6 +168,8 @@ Value RankValues::localize(Operation *op, OpBuilder &builder, RankTables &tables
     if (matters)
       axes.push_back(axis);
   }
+  if (!axes.empty() && isPlanted("rank-values-along-all-axes-but-one"))
+    axes.pop_back();
   table.resize(tables.countCoordinates(axes));
   for (auto [rank, number] : llvm::enumerate(*numbers))
     table[coordinateAlong(sizes, axes, rank)] =

@@ -99,13 +99,15 @@ static void dropForeignAttributes(ModuleOp module) {
 
 LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &options) {
   dropForeignAttributes(module);
-  return run(module, [&](OpPassManager &pm) {
-    buildImportStage(pm, options);
-    buildRaiseStage(pm, options);
-    buildPropagateStage(pm, options);
-    buildPartitionStage(pm, options);
-    buildCommunicateStage(pm, options);
-  });
+  if (failed(run(module, [&](OpPassManager &pm) {
+        buildImportStage(pm, options);
+        buildRaiseStage(pm, options);
+        buildPropagateStage(pm, options);
+        buildPartitionStage(pm, options);
+        buildCommunicateStage(pm, options);
+      })))
+    return failure();
+  return options.inspectLocal ? options.inspectLocal(module) : success();
 }
 
 LogicalResult shardc::lowerToLLVM(ModuleOp module, const StageOptions &options) {

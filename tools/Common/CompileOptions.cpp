@@ -37,6 +37,11 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
       noFallback("no-fallback",
                  cl::desc("An op that would be gathered is an error"),
                  cl::cat(category)),
+      verifyPartition(
+          "verify-partition",
+          cl::desc("Interpret what the compiler made of the program for all "
+                   "ranks, and refuse it where it is not what the text says"),
+          cl::cat(category)),
       noRaise("no-raise",
               cl::desc("Leave attention as the ops it is made of"),
               cl::init(StageOptions().noRaise), cl::cat(category)),
@@ -129,6 +134,7 @@ Expected<ModelOptions> CompileOptions::read() const {
   (archNamesGpus() ? stages.gpuArch : stages.arch) = arch;
   stages.threads = threadNumber.value_or(1);
   stages.noFallback = noFallback;
+  options.verifyPartition = verifyPartition;
   stages.noRaise = noRaise;
   stages.keepOrder = keepOrder;
   stages.reproducible = reproducible;
@@ -140,7 +146,7 @@ Expected<ModelOptions> CompileOptions::read() const {
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
-           &noRaise, &keepOrder, &reproducible, &kernels, &precision, &target, &threads})
+           &verifyPartition, &noRaise, &keepOrder, &reproducible, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

@@ -34,6 +34,7 @@ public:
   llvm::cl::opt<std::string> arch;
   NumberOption threads;
   llvm::cl::opt<bool> noFallback;
+  llvm::cl::opt<bool> verifyPartition;
   llvm::cl::opt<bool> noRaise;
   llvm::cl::opt<bool> keepOrder;
   llvm::cl::opt<bool> reproducible;

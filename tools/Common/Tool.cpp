@@ -368,11 +368,27 @@ static Error withModel(StringRef path, ModelOptions &options,
   return Error::success();
 }
 
+/// Lets `options.stages` compare the local view with `module` as it is now.
+static mlir::OwningOpRef<mlir::ModuleOp>
+verifyAgainst(mlir::ModuleOp module, ModelOptions &options) {
+  if (!options.verifyPartition)
+    return nullptr;
+  mlir::OwningOpRef<mlir::ModuleOp> text = module.clone();
+  options.stages.inspectLocal =
+      [text = *text](mlir::ModuleOp local) -> LogicalResult {
+    interpreter::Options limits;
+    limits.maxWork = kVerifiedWork;
+    return interpreter::verifyLocal(text, local, limits);
+  };
+  return text;
+}
+
 Expected<CompiledProgram> shardc::compileModel(StringRef path,
                                                ModelOptions options) {
   FailureOr<CompiledProgram> program = failure();
   if (Error error =
           withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+            auto text = verifyAgainst(module, options);
             program = compileProgram(module, options.stages);
             return program;
           }))
@@ -431,6 +447,7 @@ Expected<InterpretedModel> shardc::interpretModel(
 Error shardc::emitModelIR(StringRef path, ModelOptions options,
                           raw_ostream &out) {
   return withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+    auto text = verifyAgainst(module, options);
     if (failed(compileToLocal(module, options.stages)))
       return failure();
     ProgramMetadata metadata = describeProgram(module);
@@ -446,6 +463,7 @@ Expected<DeviceImage> shardc::compileDeviceImage(StringRef path,
   FailureOr<DeviceImage> image = failure();
   if (Error error =
           withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+            auto text = verifyAgainst(module, options);
             if (failed(compileToLocal(module, options.stages)) ||
                 failed(lowerToLLVM(module, options.stages)))
               return failure();

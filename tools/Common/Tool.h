@@ -104,6 +104,8 @@ struct ModelOptions {
   StageOptions stages;
   /// Ranks asked for; of a mesh of one axis it becomes that axis' size.
   std::optional<int64_t> ranks;
+  /// Interpret the local view on all ranks, and compare with the model's text.
+  bool verifyPartition = false;
   /// The model's text, where it is not all that its file holds.
   std::optional<std::string> text;
   /// Diagnostics show no lines of files: the text names files of somebody else.
@@ -144,6 +146,9 @@ llvm::Expected<InterpretedModel> interpretModel(
     llvm::function_ref<llvm::Expected<std::vector<interpreter::Array>>(
         llvm::ArrayRef<mlir::RankedTensorType>)>
         argumentsFor);
+
+/// What the interpreter may take to verify a partition: elements computed.
+constexpr int64_t kVerifiedWork = 20'000'000;
 
 /// "<["x"=4, "y"=2]>".
 std::string printMesh(llvm::ArrayRef<MeshAxis> mesh);

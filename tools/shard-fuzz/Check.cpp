@@ -3,6 +3,7 @@
 #include "Check.h"
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
+#include "../Common/Tool.h"
 #include "Faults.h"
 #include "shardc/Interpreter/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
@@ -244,6 +245,38 @@ const char *const kNotInterpreted = "not interpreted: ";
 static Interpreted interpretedPrograms = Interpreted::Share;
 void interpretPrograms(Interpreted which) { interpretedPrograms = which; }
 
+static bool verifiesPartitions = false;
+void verifyPartitions() { verifiesPartitions = true; }
+
+/// Compiles `program` to its local view and compares that with its text.
+static Outcome verify(mlir::MLIRContext &context, const Program &program) {
+  std::string errors, remarks;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        bool isError =
+            diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+        std::string &text = isError ? errors : remarks;
+        raw_string_ostream(text) << (text.empty() ? "" : "; ") << diagnostic;
+        return mlir::success();
+      });
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
+  if (!module)
+    return {Verdict::Refused, errors, 0};
+  mlir::OwningOpRef<mlir::ModuleOp> local = module->clone();
+  if (failed(compileToLocal(*local, StageOptions())))
+    return {Verdict::Refused, errors, 0};
+  interpreter::Options limits;
+  limits.maxWork = kVerifiedWork;
+  auto verified =
+      interpreter::verifyLocal(*module, *local, limits, program.seed);
+  if (mlir::failed(verified))
+    return {Verdict::Misread, errors, 0};
+  if (*verified == interpreter::Verification::NotKnown)
+    return {Verdict::Passed, kNotInterpreted + remarks, 0};
+  return {Verdict::Passed, "", 0};
+}
+
 static bool isInterpreted(const Program &program) {
   bool hasManual =
       any_of(program.ops, [](const Op &op) { return op.fixesMesh; });
@@ -313,6 +346,8 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
               bool optimized, StringRef fault, bool *planted) {
   if (comparesBits)
     return checkBits(context, program, optimized);
+  if (verifiesPartitions)
+    return verify(context, program);
   Outcome outcome;
   std::optional<Session> sharded =
       load(context, program.text(), /*unsharded=*/false, optimized, fault,

@@ -34,6 +34,10 @@ struct Outcome {
 enum class Interpreted { None, Share, All };
 void interpretPrograms(Interpreted which);
 
+/// From now on programs are compiled to their local view, which is verified
+/// (interpreter::verifyLocal), and none is run.
+void verifyPartitions();
+
 /// What Outcome::message of a program that passed begins with where the
 /// interpreter did not know it.
 extern const char *const kNotInterpreted;

@@ -10,6 +10,7 @@
 #include "../Common/Tool.h"
 #include "Faults.h"
 #include "Generator.h"
+#include "Rewrites.h"
 #include "Shrink.h"
 #include "Workers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,6 +63,16 @@ static cl::opt<bool> reproducibleOption(
     cl::desc("Compile with --reproducible and compare bytes: on the program's "
              "mesh, on another and with more threads"),
     cl::cat(category));
+static cl::opt<bool> verifyOption(
+    "verify-partition",
+    cl::desc("Compare the local view of each program with its text, by the "
+             "interpreter, and run none"),
+    cl::cat(category));
+static cl::opt<std::string> rewriteOption(
+    "rewrite",
+    cl::desc("Let a stage make this mistake, and see whether the verification "
+             "of partitions refuses it; 'all': a table; 'list'"),
+    cl::value_desc("NAME"), cl::cat(category));
 static cl::opt<Interpreted> interpreterOption(
     "interpreter", cl::desc("Which programs the interpreter runs as well:"),
     cl::init(Interpreted::Share),
@@ -174,6 +185,8 @@ static Error runTool(int argc, char **argv) {
                                             ": no such kind; --kinds=list "
                                             "prints them");
   interpretPrograms(interpreterOption);
+  if (verifyOption)
+    verifyPartitions();
   favourKinds({kindsOption.begin(), kindsOption.end()});
   if (reproducibleOption && !faultOption.empty())
     return toolError(ExitCode::Usage,
@@ -199,6 +212,19 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Usage,
                      "--fault=" + faultOption +
                          ": no such fault; --fault=list prints them");
+
+  if (rewriteOption == "list") {
+    for (StringRef name : rewriteNames())
+      outs() << name << "\n";
+    return Error::success();
+  }
+  if (!rewriteOption.empty() && rewriteOption != "all" &&
+      !is_contained(rewriteNames(), rewriteOption.getValue()))
+    return toolError(ExitCode::Usage,
+                     "--rewrite=" + rewriteOption +
+                         ": no such mistake; --rewrite=list prints them");
+  if (!rewriteOption.empty())
+    return runRewrites(rewriteOption, *seed, *count, processes(), *timeout);
 
   std::time_t begin = std::time(nullptr), said = begin;
   Job job{static_cast<uint64_t>(*seed), *first,       *count,      processes(),

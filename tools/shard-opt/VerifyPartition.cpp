@@ -1,8 +1,7 @@
 //===- VerifyPartition.cpp - The interpreter as a pass --------------------===//
 
 #include "VerifyPartition.h"
-#include "shardc/Interpreter/Interpreter.h"
-#include "shardc/Pipelines/Compile.h"
+#include "../Common/Tool.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -10,9 +9,6 @@
 
 using namespace mlir;
 using namespace shardc;
-
-/// What both views may take: elements computed.
-static constexpr int64_t kVerifiedWork = 20'000'000;
 
 namespace {
 struct VerifyPartitionPass final

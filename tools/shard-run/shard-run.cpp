@@ -271,6 +271,7 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   ModelOptions compile = options.compile;
   compile.ranks.reset();
   compile.stages.unsharded = true;
+  compile.verifyPartition = false;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
   Expected<CompiledProgram> compiled = compileModel(options.model, compile);

@@ -6,6 +6,7 @@
 #ifndef SHARDC_PIPELINES_STAGES_H
 #define SHARDC_PIPELINES_STAGES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <functional>
 #include <string>
@@ -65,6 +66,8 @@ struct StageOptions {
   std::string kernels = "generated";
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
+  /// Looks at the local view once communication is settled; fails where it is wrong.
+  std::function<llvm::LogicalResult(mlir::ModuleOp)> inspectLocal;
   /// Products of f32 of default precision may be of tf32 on GPUs.
   bool tf32 = false;
 };

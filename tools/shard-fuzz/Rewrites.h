@@ -1,0 +1,21 @@
+//===- Rewrites.h - Mistakes of the stages themselves -----------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_SHARD_FUZZ_REWRITES_H
+#define SHARDC_TOOLS_SHARD_FUZZ_REWRITES_H
+
+#include "../Common/Tool.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace shardc::fuzz {
+
+llvm::ArrayRef<llvm::StringLiteral> rewriteNames();
+
+/// Plants `asked`, or with "all" each in turn, and prints which of up to `count`
+/// programs of the sequence `seed` is the first that the verification of its
+/// partition refuses. An error if one is never refused.
+llvm::Error runRewrites(llvm::StringRef asked, uint64_t seed, int64_t count,
+                        int processes, int timeout);
+
+} // namespace shardc::fuzz
+
+#endif // SHARDC_TOOLS_SHARD_FUZZ_REWRITES_H
