@@ -8,6 +8,7 @@
 #include "RandomBits.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Chlo/IR/ChloScan.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
@@ -529,9 +530,9 @@ static bool isForOneDevice(ModuleOp module) {
     if (auto count = module->getAttrOfType<IntegerAttr>(name);
         count && count.getInt() != 1)
       return false;
-  return llvm::all_of(module.getOps<sdy::MeshOp>(), [](sdy::MeshOp mesh) {
-    return mesh.getMesh().getTotalSize() == 1;
-  });
+  bool sdyHasOne = llvm::all_of(module.getOps<sdy::MeshOp>(), [](sdy::MeshOp mesh) { return mesh.getMesh().getTotalSize() == 1; });
+  return sdyHasOne &&
+         llvm::all_of(module.getOps<spmd::MeshOp>(), [](spmd::MeshOp mesh) { return mesh.getMesh().getNumRanks() == 1; });
 }
 
 /// A collective of one process among itself, as pmap over an axis of one device
@@ -539,7 +540,7 @@ static bool isForOneDevice(ModuleOp module) {
 static void dropExchange(Operation *op) {
   auto groups = op->getAttrOfType<DenseIntElementsAttr>(
       isa<CollectivePermuteOp>(op) ? "source_target_pairs" : "replica_groups");
-  if (op->getParentOfType<sdy::ManualComputationOp>())
+  if (op->getParentOfType<sdy::ManualComputationOp>() || op->getParentOfType<spmd::ManualOp>())
     return;
   if (isa<PartitionIdOp, ReplicaIdOp>(op)) {
     Ops ops(op);

@@ -63,7 +63,7 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
 static bool isOfModels(StringRef name) {
   auto [dialect, rest] = name.split('.');
   if (dialect == "spmd")
-    return llvm::is_contained({"sharding", "shardings", "name", "way", "order", "group", "direction"}, rest);
+    return llvm::is_contained({"sharding", "shardings", "name", "way", "order", "group", "direction", "platform"}, rest);
   return llvm::is_contained({"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"}, dialect);
 }
 
