@@ -123,6 +123,19 @@ Array Array::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> box, ArrayRef<int
   return result;
 }
 
+Array Array::joined(ArrayRef<Array> parts, int64_t dim) {
+  Shape shape(parts[0].shape()), starts(parts[0].rank(), 0);
+  shape[dim] = 0;
+  for (const Array &part : parts)
+    shape[dim] += part.dim(dim);
+  Array result(parts[0].format(), shape);
+  for (const Array &part : parts) {
+    result.write(part, starts);
+    starts[dim] += part.dim(dim);
+  }
+  return result;
+}
+
 void Array::write(const Array &part, ArrayRef<int64_t> starts) {
   own();
   Shape to(rank());

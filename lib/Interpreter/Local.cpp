@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
+#include "Mesh.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,24 +26,16 @@ using namespace shardc::interpreter;
 
 namespace {
 
-/// Ranks are numbered row-major.
-struct Mesh {
-  SmallVector<StringRef> names;
-  Shape sizes;
-
-  explicit Mesh(spmd::MeshAttr attr) : sizes(attr.getAxisSizes()) {
+/// A mesh of the local view.
+struct RankMesh : Mesh {
+  explicit RankMesh(spmd::MeshAttr attr) {
+    sizes = Shape(attr.getAxisSizes());
     for (StringAttr name : attr.getAxisNames())
       names.push_back(name.getValue());
   }
-  static std::optional<Mesh> of(Evaluator &evaluator, Operation *op, FlatSymbolRefAttr name) {
+  static std::optional<RankMesh> of(Evaluator &evaluator, Operation *op, FlatSymbolRefAttr name) {
     auto found = evaluator.lookup<spmd::MeshOp>(op, name);
-    return found ? std::optional<Mesh>(Mesh(found.getMesh())) : std::nullopt;
-  }
-  int64_t indexOf(StringRef name) const { return llvm::find(names, name) - names.begin(); }
-  int64_t coordinate(int64_t rank, int64_t axis) const {
-    for (size_t later = axis + 1; later < sizes.size(); ++later)
-      rank /= sizes[later];
-    return rank % sizes[axis];
+    return found ? std::optional<RankMesh>(RankMesh(found.getMesh())) : std::nullopt;
   }
   /// The row-major number of the rank's coordinates along `axes`.
   int64_t place(int64_t rank, ArrayRef<StringRef> axes) const {
@@ -84,11 +77,11 @@ struct Dim {
     for (StringAttr axis : attr.getAxes())
       axes.push_back(axis.getValue());
   }
-  Extent owned(const Mesh &mesh, int64_t rank) const {
+  Extent owned(const RankMesh &mesh, int64_t rank) const {
     int64_t place = mesh.place(rank, axes);
     return {ownedTable[2 * place], ownedTable[2 * place + 1]};
   }
-  Extent needed(const Mesh &mesh, int64_t rank) const {
+  Extent needed(const RankMesh &mesh, int64_t rank) const {
     int64_t place = mesh.place(rank, axes);
     return {neededTable[2 * place], neededTable[2 * place + 1]};
   }
@@ -126,7 +119,7 @@ static Element poison(const Format &format) {
 
 /// The lanes that differ from `lane` along `axes` alone, by rank; an error if
 /// some are not here.
-static FailureOr<SmallVector<Lane *>> groupOf(Operation *op, const Mesh &mesh, ArrayRef<StringRef> axes, Lanes lanes,
+static FailureOr<SmallVector<Lane *>> groupOf(Operation *op, const RankMesh &mesh, ArrayRef<StringRef> axes, Lanes lanes,
                                               int64_t rank) {
   SmallVector<Lane *> group;
   for (Lane *lane : lanes)
@@ -171,7 +164,7 @@ static int64_t sourceOf(int64_t at, int64_t size, Padding padding) {
 }
 
 /// What rank `lane` is given of `input` (each rank's own, by its value).
-static FailureOr<Array> receive(Operation *op, const Mesh &mesh, ArrayRef<Dim> dims, Value input, Lanes group,
+static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Dim> dims, Value input, Lanes group,
                                 int64_t rank, Element fill, ArrayAttr parts) {
   auto mine = llvm::find_if(group, [&](Lane *lane) { return lane->device == rank; });
   const Array &own = (*mine)->values.lookup(input);
@@ -237,7 +230,7 @@ static FailureOr<Array> receive(Operation *op, const Mesh &mesh, ArrayRef<Dim> d
 
 static LogicalResult exchange(Evaluator &evaluator, Operation *op, FlatSymbolRefAttr on, ArrayAttr dimsAttr, Value input,
                               Value fill, ArrayAttr parts, Lanes lanes) {
-  std::optional<Mesh> mesh = Mesh::of(evaluator, op, on);
+  std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, on);
   if (!mesh)
     return Evaluator::unknown(op, "an exchange on an unknown mesh");
   SmallVector<Dim> dims = dimsOf(dimsAttr);
@@ -311,7 +304,7 @@ static FailureOr<Array> combineGroup(Evaluator &evaluator, Operation *op, spmd::
 }
 
 static LogicalResult runAllReduce(Evaluator &evaluator, spmd::AllReduceOp op, Lanes lanes) {
-  std::optional<Mesh> mesh = Mesh::of(evaluator, op, op.getMeshAttr());
+  std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   SmallVector<StringRef> axes = namesOf(op.getAxes());
   std::vector<Array> results;
   for (Lane *lane : lanes) {
@@ -329,7 +322,7 @@ static LogicalResult runAllReduce(Evaluator &evaluator, spmd::AllReduceOp op, La
 }
 
 static LogicalResult runReduceScatter(Evaluator &evaluator, spmd::ReduceScatterOp op, Lanes lanes) {
-  std::optional<Mesh> mesh = Mesh::of(evaluator, op, op.getMeshAttr());
+  std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   SmallVector<StringRef> axes = namesOf(op.getAxes());
   SmallVector<Dim> dims = dimsOf(op.getDims());
   std::vector<Array> results;
@@ -364,7 +357,7 @@ namespace {
 /// starts of its slice along the addressed dims.
 struct RowPlan {
   spmd::RowPlanOp op;
-  Mesh mesh;
+  RankMesh mesh;
   SmallVector<Dim> rows, batch;
 };
 } // namespace
@@ -416,7 +409,7 @@ static SmallVector<size_t> keptSlices(spmd::RowPlanOp op) {
 
 static FailureOr<RowPlan> planOf(Evaluator &evaluator, Operation *op, Value plan) {
   auto made = plan.getDefiningOp<spmd::RowPlanOp>();
-  std::optional<Mesh> mesh = made ? Mesh::of(evaluator, made, made.getMeshAttr()) : std::nullopt;
+  std::optional<RankMesh> mesh = made ? RankMesh::of(evaluator, made, made.getMeshAttr()) : std::nullopt;
   if (!mesh)
     return Evaluator::unknown(op, "rows by a plan that was handed on");
   return RowPlan{made, *mesh, dimsOf(made.getRows()), dimsOf(made.getDims())};
@@ -513,7 +506,7 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, 
 static Format indexFormat() { return {Format::Integer, 64, true, nullptr}; }
 
 static FailureOr<Values> lookUp(Evaluator &evaluator, spmd::LookupOp op, ArrayRef<Array>) {
-  std::optional<Mesh> mesh = Mesh::of(evaluator, op, op.getMeshAttr());
+  std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   int64_t place = mesh->place(evaluator.current->device, namesOf(op.getAxes()));
   return Values{Array::scalar(indexFormat(), Element::of(op.getTable()[place]))};
 }
@@ -625,17 +618,7 @@ static FailureOr<Values> padTensor(Evaluator &evaluator, tensor::PadOp op, Array
 }
 
 static FailureOr<Values> concatenate(Evaluator &, tensor::ConcatOp op, ArrayRef<Array> in) {
-  int64_t dim = op.getDim();
-  Shape shape(in[0].shape()), starts(in[0].rank(), 0);
-  shape[dim] = 0;
-  for (const Array &part : in)
-    shape[dim] += part.dim(dim);
-  Array result(in[0].format(), shape);
-  for (const Array &part : in) {
-    result.write(part, starts);
-    starts[dim] += part.dim(dim);
-  }
-  return Values{result};
+  return Values{Array::joined(in, op.getDim())};
 }
 
 static FailureOr<Values> expandShape(Evaluator &, tensor::ExpandShapeOp op, ArrayRef<Array> in) {
@@ -757,7 +740,7 @@ static FailureOr<Values> selectOne(Evaluator &, arith::SelectOp op, ArrayRef<Arr
 //===----------------------------------------------------------------------===//
 
 /// The part of a dim of `size` elements that `rank` owns.
-static Extent partOf(const Mesh &mesh, spmd::DimShardingAttr dim, int64_t size, int64_t rank) {
+static Extent partOf(const RankMesh &mesh, spmd::DimShardingAttr dim, int64_t size, int64_t rank) {
   SmallVector<StringRef> axes;
   for (StringAttr axis : dim.getAxes())
     axes.push_back(axis.getValue());
@@ -778,7 +761,7 @@ static Extent partOf(const Mesh &mesh, spmd::DimShardingAttr dim, int64_t size, 
 namespace {
 /// Where a whole value lies.
 struct Placement {
-  const Mesh &mesh;
+  const RankMesh &mesh;
   spmd::ShardingAttr sharding;
   RankedTensorType type;
 
@@ -800,7 +783,7 @@ FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef
   auto meshes = module.getOps<spmd::MeshOp>();
   if (!main || meshes.empty() || !main->hasAttr("spmd.local_view"))
     return module.emitError() << "is no local view: it has no function @main with 'spmd.local_view', or no mesh";
-  Mesh mesh((*meshes.begin()).getMesh());
+  RankMesh mesh((*meshes.begin()).getMesh());
   auto placementOf = [&](DictionaryAttr attrs) -> std::optional<Placement> {
     auto type = attrs ? attrs.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
     auto sharding = attrs ? attrs.getAs<spmd::ShardingAttr>("spmd.sharding") : spmd::ShardingAttr();

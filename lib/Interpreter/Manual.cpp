@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
+#include "Mesh.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <algorithm>
@@ -18,25 +19,16 @@ using namespace shardc::interpreter;
 
 namespace {
 
-/// A mesh whose devices are numbered row-major.
-struct Mesh {
-  SmallVector<StringRef> names;
-  Shape sizes;
+/// A mesh as a manual region names it.
+struct ManualMesh : Mesh {
+  using Mesh::coordinate;
 
-  explicit Mesh(sdy::MeshAttr attr) {
+  explicit ManualMesh(sdy::MeshAttr attr) {
     for (sdy::MeshAxisAttr axis : attr.getAxes()) {
       names.push_back(axis.getName());
       sizes.push_back(axis.getSize());
     }
   }
-  int64_t indexOf(StringRef name) const { return llvm::find(names, name) - names.begin(); }
-  int64_t stepOf(int64_t axis) const {
-    int64_t step = 1;
-    for (size_t later = axis + 1; later < sizes.size(); ++later)
-      step *= sizes[later];
-    return step;
-  }
-  int64_t coordinate(int64_t device, int64_t axis) const { return device / stepOf(axis) % sizes[axis]; }
   /// Along an axis or a part of one, which is the middle of pre x size x rest.
   int64_t coordinate(int64_t device, sdy::AxisRefAttr axis) const {
     int64_t index = indexOf(axis.getName()), whole = coordinate(device, index);
@@ -47,7 +39,7 @@ struct Mesh {
 
 /// Which part of a value belongs to a device, along the manual axes.
 struct Cut {
-  const Mesh &mesh;
+  const ManualMesh &mesh;
   sdy::MeshAttr attr;
   sdy::TensorShardingAttr sharding;
   ArrayRef<StringAttr> manual;
@@ -94,7 +86,7 @@ static LogicalResult runManual(Evaluator &evaluator, sdy::ManualComputationOp op
   for (auto [i, id] : llvm::enumerate(attr.getDeviceIds()))
     if (id != static_cast<int64_t>(i))
       return Evaluator::unknown(op, "a manual region on devices in another order");
-  Mesh mesh(attr);
+  ManualMesh mesh(attr);
   ArrayRef<StringAttr> manual = op.getManualAxes().getAxes();
   SmallVector<StringRef> outside;
   for (auto parent = op->getParentOfType<sdy::ManualComputationOp>(); parent;
@@ -216,7 +208,7 @@ static FailureOr<Groups> groupsOf(Operation *op, Attribute attr, Lanes lanes) {
   auto meshOp = named ? SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, named.getMesh()) : sdy::MeshOp();
   if (!meshOp)
     return Evaluator::unknown(op, "groups of this form");
-  Mesh mesh(meshOp.getMesh());
+  ManualMesh mesh(meshOp.getMesh());
   std::map<SmallVector<int64_t>, SmallVector<int64_t>> byRest;
   for (int64_t device = 0, e = countElements(mesh.sizes); device < e; ++device) {
     SmallVector<int64_t> rest;
@@ -288,19 +280,6 @@ static Array blockOf(const Array &array, int64_t dim, int64_t number, int64_t co
   return array.slice(starts, box);
 }
 
-static Array joined(ArrayRef<Array> parts, int64_t dim) {
-  Shape shape(parts[0].shape()), starts(parts[0].rank(), 0);
-  shape[dim] = 0;
-  for (const Array &part : parts)
-    shape[dim] += part.dim(dim);
-  Array result(parts[0].format(), shape);
-  for (const Array &part : parts) {
-    result.write(part, starts);
-    starts[dim] += part.dim(dim);
-  }
-  return result;
-}
-
 static LogicalResult runAllReduce(Evaluator &evaluator, stablehlo::AllReduceOp op, Lanes lanes) {
   return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
     evaluator.current = members.front();
@@ -336,7 +315,7 @@ static LogicalResult runAllGather(Evaluator &, stablehlo::AllGatherOp op, Lanes 
       Values parts;
       for (const Values &values : operands)
         parts.push_back(values[i]);
-      results.push_back(joined(parts, op.getAllGatherDim()));
+      results.push_back(Array::joined(parts, op.getAllGatherDim()));
     }
     for (Lane *lane : members)
       Evaluator::bind(op->getResults(), *lane, results);
@@ -352,7 +331,7 @@ static LogicalResult runAllToAll(Evaluator &, stablehlo::AllToAllOp op, Lanes la
         Values parts;
         for (const Values &values : operands)
           parts.push_back(blockOf(values[i], op.getSplitDimension(), mine, op.getSplitCount()));
-        results.push_back(joined(parts, op.getConcatDimension()));
+        results.push_back(Array::joined(parts, op.getConcatDimension()));
       }
       Evaluator::bind(op->getResults(), *lane, results);
     }

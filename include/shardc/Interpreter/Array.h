@@ -133,6 +133,8 @@ public:
   /// The box of `box` elements at `starts`, every `strides`-th.
   Array slice(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> box,
               llvm::ArrayRef<int64_t> strides = {}) const;
+  /// `parts`, of which there is one at least, one behind the other along `dim`.
+  static Array joined(llvm::ArrayRef<Array> parts, int64_t dim);
   /// Puts `part` in the place at `starts`.
   void write(const Array &part, llvm::ArrayRef<int64_t> starts);
   void fill(Element value);
