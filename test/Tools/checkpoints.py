@@ -34,9 +34,10 @@ from typing import Any
 import numpy
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Faults")]
 
 import shardc  # noqa: E402
+from processes import ranks_of  # noqa: E402
 from shardc._tools import find_tool  # noqa: E402
 
 MODEL = """
@@ -110,24 +111,10 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return result
 
 
-def children_of(pid: int) -> dict[int, int]:
-    """Processes that a launcher has started, by rank."""
-    found = {}
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        try:
-            environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for entry in environment:
-            if entry.startswith(b"SHARDRT_RANK="):
-                found[int(entry.split(b"=")[1])] = int(child)
-    return found
-
-
 def wait_for_ranks(process: subprocess.Popen[str], ranks: int, gone: set[int]) -> dict[int, int]:
     """The processes of a launcher's next attempt, by rank: none of those that are gone."""
     for _ in range(6000):
-        found = children_of(process.pid)
+        found = ranks_of(process.pid)
         if len(found) == ranks and not gone & set(found.values()):
             return found
         time.sleep(0.01)
@@ -184,7 +171,7 @@ def kills(count: int, seed: int, work: Path) -> None:
         # Somewhere in the saves that follow.
         time.sleep(draw.uniform(0, 0.03))
         if how == "rank":
-            victims = children_of(process.pid)
+            victims = ranks_of(process.pid)
             os.kill(draw.choice(sorted(victims.values())), signal.SIGKILL)
         else:
             os.kill(process.pid, signal.SIGKILL)

@@ -10,25 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Faults"))
 
-def ranks_of(launcher: int) -> dict[int, int]:
-    """The processes of the ranks that ``launcher`` started, by rank; only those that have begun their steps."""
-    found = {}
-    for child in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
-        try:
-            variables = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for variable in variables:
-            if variable.startswith(b"SHARDRT_RANK="):
-                found[int(variable.split(b"=")[1])] = int(child)
-    return found
-
-
-def busy(process: int) -> float:
-    """Seconds of processor time that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+from processes import busy, ranks_of  # noqa: E402
 
 
 def check(tool: str, model: str, transport: str, victim: int, number: int) -> None:

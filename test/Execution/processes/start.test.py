@@ -16,20 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Faults"))
+
+from processes import ranks_of  # noqa: E402
+
 TIMEOUT = 2.0
-
-
-def ranks_of(launcher: int) -> dict[int, int]:
-    found = {}
-    for child in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
-        try:
-            variables = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for variable in variables:
-            if variable.startswith(b"SHARDRT_RANK="):
-                found[int(variable.split(b"=")[1])] = int(child)
-    return found
 
 
 def check(tool: str, artifact: str, transport: str, victim: int, delay: float, number: int) -> float:
