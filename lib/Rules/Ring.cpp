@@ -1,16 +1,18 @@
 //===- Ring.cpp - Every rank meets every block ----------------------------===//
 //
 // Builds what RingPlan planned: exchanges of blocks, steps on them, and what
-// merges their results. Every turn's exchange stands by itself, so that the next
-// block travels while a step runs.
+// merges their results. In a ring that is written out every turn's exchange
+// stands by itself, so that the next block travels while a step runs; a longer
+// ring is a loop (RingLoop.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "Ring.h"
 #include "Distribution.h"
-#include "RingPlan.h"
+#include "RingBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/Slices.h"
 #include <cmath>
 
@@ -19,126 +21,23 @@ using namespace shardc;
 using namespace shardc::rules;
 using namespace shardc::spmd;
 
-namespace {
-
-/// A tensor of the op and what of it is here now.
-struct Piece {
-  Value value;
-  AffineMap map;
-  SmallVector<IntervalTable> tables; ///< one a dim
-};
-
-/// Gradients on their way to the owner of their keys.
-struct Arrival {
-  Value value;
-  AffineMap map;
-  int64_t turn;
-};
-
-/// The building blocks of an op's local form.
-class Ring {
-public:
-  Ring(AllPairsOpInterface op, Localization &localization, RingPlan plan);
-
-  int64_t countTurns() const { return plan.turns.size(); }
-  int64_t countParts() const { return plan.parts.size(); }
-  /// The steps of `turn`: parts of the queries and of the keys that have anything to do with one another.
-  SmallVector<std::pair<int64_t, int64_t>> partsAt(int64_t turn) const {
-    SmallVector<std::pair<int64_t, int64_t>> met;
-    int64_t keyParts = plan.turns[turn].parts.size();
-    for (int64_t part = 0; part < countParts(); ++part)
-      for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
-        if (countParts() * keyParts == 1 || plan.meets(op, localization.meshSizes(), turn, part, keyPart))
-          met.push_back({part, keyPart});
-    return met;
-  }
-  /// Which of a tensor's values belongs to `part`: those with queries have one each.
-  int64_t numberOf(AffineMap map, int64_t part) const { return map.isFunctionOfDim(queryDim) ? part : 0; }
-  int64_t countOf(AffineMap map) const { return map.isFunctionOfDim(queryDim) ? countParts() : 1; }
-  /// True if keys were there whole, or are cut.
-  bool areKeysCut() const { return !owned.axes.empty(); }
-  /// Axes along which a rank's gradients of keys are those of one block, complete.
-  ArrayRef<int64_t> homeAxes() const { return plan.way == PairWay::Gathered ? ArrayRef<int64_t>() : ArrayRef<int64_t>(owned.axes); }
-  /// Axes along which states are merged.
-  ArrayRef<int64_t> mergeAxes() const { return plan.merged; }
-  ArrayRef<int64_t> queryAxes() const { return plan.parts.front().axes; }
-  ArrayRef<int64_t> axesOf(int64_t dim) const { return plan.cuts[dim].axes; }
-
-  /// Operand `number` as it is here, for each part of the queries if it has any.
-  SmallVector<Piece> operand(int64_t number);
-  /// What of `piece` belongs to the keys of `turn`: it travels, or is sliced
-  /// where all keys are here, or is the piece itself.
-  Value at(const Piece &piece, int64_t turn);
-  /// What of `block`, a tensor of `map` at `turn`, belongs to part `keyPart` of the keys; with `into`
-  /// that, with `block` in its place.
-  Value ofKeys(Value block, AffineMap map, int64_t turn, int64_t keyPart, Value into = {});
-  /// Two tensors that travel as one, if they can.
-  std::optional<Piece> join(const Piece &first, const Piece &second);
-  /// Two tensors at a turn, of `pair` if they were joined.
-  std::pair<Value, Value> at(const std::optional<Piece> &pair, const Piece &first, const Piece &second, int64_t turn);
-  /// The result `number` of the op, from values of map `from` as steps made them, one a part.
-  Value deliver(ArrayRef<Value> values, AffineMap from, int64_t number);
-  /// Sends what was computed for the keys of `turn` to their owners.
-  Arrival home(Value value, AffineMap map, int64_t turn);
-  /// `total`, of this rank's keys, with what came home.
-  Value receive(Value total, const Arrival &arrival);
-  /// Tables of a tensor of `map` at a turn.
-  SmallVector<IntervalTable> tablesOf(AffineMap map, int64_t turn, int64_t part);
-  /// A tensor of `map` full of `number`.
-  Value filled(AffineMap map, int64_t turn, int64_t part, TypedAttr number);
-  Value filled(AffineMap map, int64_t turn, int64_t part, double number) {
-    return filled(map, turn, part, b.getFloatAttr(accumulator, number));
-  }
-  /// One `spmd.pair_step`.
-  SmallVector<Value> step(PairCombine combine, bool backward, int64_t turn, int64_t part, int64_t keyPart,
-                          ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
-                          ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions);
-  /// `value` (map `from`) repeated to lie like `to`, which has all its dims.
-  Value spread(Value value, AffineMap from, Value like, AffineMap to);
-  /// `value` with dims in the order of `to`, as `type`.
-  Value finish(Value value, AffineMap from, AffineMap to, RankedTensorType type);
-  /// The projection of (batch..., rows, columns) that `map` has, columns last.
-  AffineMap stateMap(AffineMap map, int64_t last);
-
-  Localization &localization;
-  AllPairsOpInterface op;
-  OpBuilder &b;
-  Location loc;
-  FloatType accumulator;
-  int64_t numDims, queryDim, keyDim, depthDim, featureDim;
-
-private:
-  /// Where a step's blocks begin: batch dims, query, key.
-  SmallVector<Value> positions(int64_t turn, int64_t part, int64_t keyPart);
-  /// Part of the last dim.
-  Value columns(Value block, int64_t from, int64_t size);
-  std::optional<unsigned> keyOf(AffineMap map) {
-    return map.getResultPosition(getAffineDimExpr(keyDim, map.getContext()));
-  }
-  std::optional<unsigned> queryOf(AffineMap map) {
-    return map.getResultPosition(getAffineDimExpr(queryDim, map.getContext()));
-  }
-  bool isCut(ArrayRef<IntervalTable> tables, unsigned dim) { return tables[dim].intervals.size() > 1; }
-  /// True if every rank has its own block at `turn`.
-  bool staysPut(int64_t turn) {
-    return plan.turns[turn].keys.axes == owned.axes && plan.turns[turn].keys.intervals == owned.intervals;
-  }
-  /// True if all blocks of `turn` are whole: none is trimmed to the band.
-  bool isWhole(int64_t turn);
-  /// Text for the first of the exchanges that the plan makes: why it is this plan.
-  std::string explain(std::string text) { return plan.note.empty() ? text : text + " (" + plan.note + ")"; }
-  std::string why(int64_t turn);
-
-  RingPlan plan;
-  IntervalTable owned; ///< the keys of each rank
-};
-} // namespace
-
 Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
     : localization(localization), op(op), b(localization.builder()), loc(op->getLoc()),
       accumulator(op.getAccumulatorType()), numDims(op.getNumDims()), queryDim(op.getQueryDim()),
       keyDim(op.getKeyDim()), depthDim(op.getDepthDim()), featureDim(op.getFeatureDim()),
-      plan(std::move(planned)), owned(plan.cuts[keyDim]) {}
+      plan(std::move(planned)), owned(plan.cuts[keyDim]),
+      ownedParts(splitDealt(owned, op.getKeyOrder())) {}
+
+SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
+  SmallVector<std::pair<int64_t, int64_t>> met;
+  int64_t keyParts = here.isPassed ? ownedParts.size() : plan.turns[here.turn].parts.size();
+  for (int64_t part = 0; part < countParts(); ++part)
+    for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
+      if (countParts() * keyParts == 1 || (here.isPassed ? mayMeet(op, plan.parts[part], ownedParts[keyPart].natural)
+                                                      : plan.meets(op, localization.meshSizes(), here.turn, part, keyPart)))
+        met.push_back({part, keyPart});
+  return met;
+}
 
 bool Ring::isWhole(int64_t turn) {
   const Turn &now = plan.turns[turn];
@@ -194,7 +93,7 @@ SmallVector<Piece> Ring::operand(int64_t number) {
   SmallVector<Piece> pieces;
   for (int64_t part = 0; part < countOf(piece.map); ++part) {
     Piece &mine = pieces.emplace_back(piece);
-    mine.tables = tablesOf(piece.map, 0, part);
+    mine.tables = tablesOf(piece.map, {}, part);
     if (std::optional<unsigned> dim = keyOf(piece.map); dim && areKeysCut())
       mine.tables[*dim] = piece.tables[*dim];
     mine.value = localization.exchange(piece.value, piece.tables, mine.tables, {}, explain(whyRecut(plan.way, /*isBack=*/false).str()));
@@ -219,7 +118,7 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   }
   SmallVector<Value> pieces;
   for (auto [part, found] : llvm::enumerate(values)) {
-    SmallVector<IntervalTable> made = tablesOf(to, 0, part), needed = localization.resultTables(number);
+    SmallVector<IntervalTable> made = tablesOf(to, {}, part), needed = localization.resultTables(number);
     Value value = finish(found, from, to, blockType(made, type.getElementType()));
     if (values.size() > 1) {
       // A part is a tensor of its own: one that begins at 0.
@@ -250,9 +149,20 @@ Value Ring::at(const Piece &piece, int64_t turn) {
   return partOf(localization, piece.value, *dim, piece.tables[*dim], needed[*dim]);
 }
 
-Value Ring::ofKeys(Value block, AffineMap map, int64_t turn, int64_t keyPart, Value into) {
+Value Ring::ofKeys(Value block, AffineMap map, const Here &here, int64_t keyPart, Value into) {
   std::optional<unsigned> dim = keyOf(map);
-  const Turn &now = plan.turns[turn];
+  if (dim && here.isPassed) {
+    // In a buffer that any block fits in.
+    const TablePart &part = ownedParts[keyPart];
+    SmallVector<int64_t> begins, sizes = sizesOf(part.held.intervals);
+    for (auto [whole, mine] : llvm::zip_equal(owned.intervals, part.held.intervals))
+      begins.push_back(mine.empty() ? 0 : mine.begin - whole.begin);
+    int64_t size = staticSize(sizes);
+    if (ownedParts.size() == 1 && size == cast<RankedTensorType>((into ? into : block).getType()).getDimSize(*dim))
+      return block;
+    return slice(block, *dim, pick(begins, here.owner), pick(sizes, here.owner), size, into);
+  }
+  const Turn &now = plan.turns[here.turn];
   if (!dim || now.parts.size() == 1)
     return block;
   return partOf(localization, block, *dim, now.keys, now.parts[keyPart].held, into);
@@ -263,7 +173,7 @@ std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
   auto a = cast<RankedTensorType>(first.value.getType()), c = cast<RankedTensorType>(second.value.getType());
   std::optional<unsigned> dim = keyOf(first.map);
   int64_t last = a.getRank() - 1;
-  bool moves = !llvm::all_of(llvm::seq(countTurns()), [&](int64_t turn) { return staysPut(turn); });
+  bool moves = isLoop() || !llvm::all_of(llvm::seq(countTurns()), [&](int64_t turn) { return staysPut(turn); });
   if (!moves || a.getRank() != c.getRank() || a.getElementType() != c.getElementType() || int64_t(*dim) == last ||
       a.isDynamicDim(last) || c.isDynamicDim(last) || !isCut(first.tables, *dim) || isCut(first.tables, last) || isCut(second.tables, last))
     return std::nullopt;
@@ -294,14 +204,17 @@ Value Ring::columns(Value block, int64_t from, int64_t size) {
 std::pair<Value, Value> Ring::at(const std::optional<Piece> &pair, const Piece &first, const Piece &second, int64_t turn) {
   if (!pair || staysPut(turn))
     return {at(first, turn), at(second, turn)};
-  Value block = at(*pair, turn);
-  int64_t split = cast<RankedTensorType>(first.value.getType()).getShape().back();
-  return {columns(block, 0, split), columns(block, split, cast<RankedTensorType>(second.value.getType()).getShape().back())};
+  return split(at(*pair, turn), first, second);
+}
+
+std::pair<Value, Value> Ring::split(Value block, const Piece &first, const Piece &second) {
+  int64_t border = cast<RankedTensorType>(first.value.getType()).getShape().back();
+  return {columns(block, 0, border), columns(block, border, cast<RankedTensorType>(second.value.getType()).getShape().back())};
 }
 
 Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
   unsigned dim = *keyOf(map);
-  SmallVector<IntervalTable> from = tablesOf(map, turn, 0), to(from);
+  SmallVector<IntervalTable> from = tablesOf(map, {turn}, 0), to(from);
   if (isWhole(turn)) {
     to[dim] = owned;
   } else {
@@ -333,20 +246,25 @@ Value Ring::receive(Value total, const Arrival &arrival) {
   return partOf(localization, add(partOf(localization, total, dim, owned, keys)), dim, owned, keys, total);
 }
 
-SmallVector<Value> Ring::positions(int64_t turn, int64_t part, int64_t keyPart) {
+SmallVector<Value> Ring::positions(const Here &here, int64_t part, int64_t keyPart) {
   SmallVector<Value> result;
   for (int64_t dim = 0; dim < queryDim; ++dim)
     result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.cuts[dim])));
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.parts[part])));
-  result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.turns[turn].parts[keyPart].natural)));
+  OpFoldResult key;
+  if (here.isPassed)
+    key = pick(llvm::map_to_vector(ownedParts[keyPart].natural.intervals, [](Interval keys) { return keys.begin; }), here.owner);
+  else
+    key = beginAt(localization, plan.turns[here.turn].parts[keyPart].natural);
+  result.push_back(getValueOrCreateConstantIndexOp(b, loc, key));
   return result;
 }
 
-SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, int64_t turn, int64_t part) {
+SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, const Here &here, int64_t part) {
   SmallVector<IntervalTable> tables;
   for (AffineExpr expr : map.getResults()) {
     int64_t dim = cast<AffineDimExpr>(expr).getPosition();
-    tables.push_back(dim == keyDim ? plan.turns[turn].keys : dim == queryDim ? plan.parts[part] : plan.cuts[dim]);
+    tables.push_back(dim == keyDim ? (here.isPassed ? wholeTable(bufferSize()) : plan.turns[here.turn].keys) : dim == queryDim ? plan.parts[part] : plan.cuts[dim]);
   }
   return tables;
 }
@@ -365,28 +283,28 @@ AffineMap Ring::stateMap(AffineMap map, int64_t last) {
   return AffineMap::get(numDims, 0, results, map.getContext());
 }
 
-Value Ring::filled(AffineMap map, int64_t turn, int64_t part, TypedAttr number) {
-  SmallVector<IntervalTable> tables = tablesOf(map, turn, part);
+Value Ring::filled(AffineMap map, const Here &here, int64_t part, TypedAttr number) {
+  SmallVector<IntervalTable> tables = tablesOf(map, here, part);
   RankedTensorType type = blockType(tables, number.getType());
   auto scalar = RankedTensorType::get({}, number.getType());
   Value value = stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, ArrayRef<Attribute>(number)))));
   return broadcastScalar(b, loc, value, type, blockSizes(localization, tables));
 }
 
-SmallVector<Value> Ring::step(PairCombine combine, bool backward, int64_t turn, int64_t part, int64_t keyPart,
+SmallVector<Value> Ring::step(PairCombine combine, bool backward, const Here &here, int64_t part, int64_t keyPart,
                               ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
                               ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions) {
   SmallVector<AffineMap> maps(inputs);
   llvm::append_range(maps, stateMaps);
   SmallVector<Value> mine;
   for (auto [block, map] : llvm::zip_equal(blocks, inputs))
-    mine.push_back(ofKeys(block, map, turn, keyPart));
+    mine.push_back(ofKeys(block, map, here, keyPart));
   SmallVector<Value> before;
   for (auto [whole, map] : llvm::zip_equal(state, stateMaps))
-    before.push_back(ofKeys(whole, map, turn, keyPart));
+    before.push_back(ofKeys(whole, map, here, keyPart));
   ValueRange all(mine), inits(before);
   unsigned first = hasValue ? 3 : 2;
-  SmallVector<Value> at = positions(turn, part, keyPart);
+  SmallVector<Value> at = positions(here, part, keyPart);
   auto lower = op->getAttrOfType<IntegerAttr>("band_lower"), upper = op->getAttrOfType<IntegerAttr>("band_upper");
   auto made = PairStepOp::create(b, loc, inits.getTypes(), combine, backward, all[0], all[1], hasValue ? all[2] : Value(),
                                  all.slice(first, numRows), all.drop_front(first + numRows), at, inits,
@@ -398,7 +316,7 @@ SmallVector<Value> Ring::step(PairCombine combine, bool backward, int64_t turn, 
     }
   SmallVector<Value> after;
   for (auto [result, whole, map] : llvm::zip_equal(made.getResults(), state, stateMaps))
-    after.push_back(ofKeys(result, map, turn, keyPart, whole));
+    after.push_back(ofKeys(result, map, here, keyPart, whole));
   return after;
 }
 
@@ -472,11 +390,35 @@ struct Inputs {
       }
   }
   /// The same, for one part.
-  SmallVector<Value> of(ArrayRef<Value> shared, int64_t turn, int64_t part) {
+  SmallVector<Value> of(ArrayRef<Value> shared, const Here &here, int64_t part) {
     SmallVector<Value> values(shared);
-    for (auto [value, piece] : llvm::zip_equal(values, pieces))
-      if (!value)
-        value = ring.at(piece[piece.size() > 1 ? part : 0], turn);
+    for (auto [value, of] : llvm::zip_equal(values, pieces))
+      if (const Piece &piece = of[of.size() > 1 ? part : 0]; !value)
+        value = here.isPassed ? ring.columnsOf(piece, here) : ring.at(piece, here.turn);
+    return values;
+  }
+  /// What is passed round in a loop, in buffers: keys and values first, as one if they can be.
+  SmallVector<Piece> travelling(bool hasValue) {
+    SmallVector<Piece> result;
+    if (hasValue && (pair = ring.join(pieces[1][0], pieces[2][0])))
+      result.push_back(ring.inBuffer(*pair));
+    for (unsigned i = pair ? 3 : 1; i < pieces.size(); ++i)
+      if (pieces[i].size() == 1 && ring.travels(pieces[i][0]))
+        result.push_back(ring.inBuffer(pieces[i][0]));
+    return result;
+  }
+  /// As `at`, from what was passed.
+  SmallVector<Value> from(ValueRange blocks) {
+    SmallVector<Value> values(pieces.size());
+    if (pair) {
+      std::tie(values[1], values[2]) = ring.split(blocks.front(), pieces[1][0], pieces[2][0]);
+      blocks = blocks.drop_front();
+    }
+    for (unsigned i = pair ? 3 : 1; i < pieces.size(); ++i)
+      if (pieces[i].size() == 1 && ring.travels(pieces[i][0])) {
+        values[i] = blocks.front();
+        blocks = blocks.drop_front();
+      }
     return values;
   }
 
@@ -502,7 +444,7 @@ static void mergeSoftmax(Ring &ring, SmallVectorImpl<Value> &state, ArrayRef<Aff
   auto type = cast<RankedTensorType>(largest.getType());
   Value same = stablehlo::CompareOp::create(b, loc, state[0], largest, stablehlo::ComparisonDirection::EQ);
   Value factor = stablehlo::ExpOp::create(b, loc, type, stablehlo::SubtractOp::create(b, loc, type, state[0], largest).getResult());
-  factor = stablehlo::SelectOp::create(b, loc, type, same, ring.filled(maps[0], 0, part, 1.0), factor);
+  factor = stablehlo::SelectOp::create(b, loc, type, same, ring.filled(maps[0], {}, part, 1.0), factor);
   auto sumType = cast<RankedTensorType>(state[1].getType());
   Value sum = stablehlo::MulOp::create(b, loc, sumType, state[1], ring.finish(factor, maps[0], maps[1], sumType));
   Value wide = ring.spread(factor, maps[0], state[2], maps[2]);
@@ -536,7 +478,7 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
   auto beginWith = [&](AffineMap map, TypedAttr number) {
     maps.push_back(map);
     for (auto [part, state] : llvm::enumerate(states))
-      state.push_back(ring.filled(map, 0, part, number));
+      state.push_back(ring.filled(map, {}, part, number));
   };
   auto begin = [&](AffineMap map, double number) { beginWith(map, b.getFloatAttr(ring.accumulator, number)); };
   AffineMap out = self.getResultMap(0);
@@ -559,11 +501,34 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
     beginWith(ring.stateMap(self.getResultMap(1), ring.featureDim), b.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
     break;
   }
-  for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
-    SmallVector<Value> shared = inputs.at(turn, hasValue);
-    for (auto [part, keyPart] : ring.partsAt(turn))
-      states[part] = ring.step(combine, /*backward=*/false, turn, part, keyPart, inputs.maps, inputs.of(shared, turn, part), 0,
+  auto meet = [&](const Here &here, ArrayRef<Value> shared) {
+    for (auto [part, keyPart] : ring.partsAt(here))
+      states[part] = ring.step(combine, /*backward=*/false, here, part, keyPart, inputs.maps, inputs.of(shared, here, part), 0,
                                hasValue, states[part], maps, {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
+  };
+  if (ring.isLoop()) {
+    SmallVector<Piece> travelling = inputs.travelling(hasValue);
+    auto unflatten = [&](ValueRange flat) {
+      for (SmallVector<Value> &state : states) {
+        state.assign(flat.begin(), flat.begin() + state.size());
+        flat = flat.drop_front(state.size());
+      }
+    };
+    auto flatten = [&] {
+      SmallVector<Value> flat;
+      for (const SmallVector<Value> &state : states)
+        llvm::append_range(flat, state);
+      return flat;
+    };
+    for (const Run &run : ring.runs())
+      unflatten(ring.runTurns(run, travelling, flatten(), [&](const Here &here, ValueRange blocks, ValueRange flat) {
+        unflatten(flat);
+        meet(here, inputs.from(blocks));
+        return flatten();
+      }));
+  } else {
+    for (int64_t turn = 0; turn < ring.countTurns(); ++turn)
+      meet({turn}, inputs.at(turn, hasValue));
   }
 
   auto result = [&](int64_t state, int64_t number) {
@@ -611,6 +576,54 @@ static SmallVector<int64_t> partialAxes(Ring &ring, AffineMap map) {
   return axes;
 }
 
+/// The turns of a loop. Gradients of a block travel with it: each rank adds its share to what comes, one turn behind
+/// the block itself, and after the last turn they go home.
+static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, MutableArrayRef<SmallVector<Value>> total,
+                          llvm::function_ref<void(const Here &, ArrayRef<Value>, MutableArrayRef<Value>)> meet) {
+  SmallVector<Piece> travelling = inputs.travelling(/*hasValue=*/true);
+  const Here anyBlock{0, /*isPassed=*/true};
+  Piece gradients[2];
+  for (unsigned i : {1u, 2u})
+    gradients[i - 1] = {ring.filled(maps[i], anyBlock, 0, 0.0), maps[i], ring.tablesOf(maps[i], {}, 0)};
+  auto flatten = [&](ArrayRef<Value> blocks) {
+    SmallVector<Value> flat(blocks);
+    for (auto [i, values] : llvm::enumerate(total))
+      if (i != 1 && i != 2)
+        llvm::append_range(flat, values);
+    return flat;
+  };
+  auto unflatten = [&](ValueRange flat) {
+    for (auto [i, values] : llvm::enumerate(total))
+      if (i != 1 && i != 2) {
+        values.assign(flat.begin(), flat.begin() + values.size());
+        flat = flat.drop_front(values.size());
+      }
+  };
+  std::string why = ring.whyPassed(/*isGradient=*/true);
+  for (const Run &run : ring.runs()) {
+    SmallVector<Value> last = ring.runTurns(
+        run, travelling, flatten({gradients[0].value, gradients[1].value}),
+        [&](const Here &here, ValueRange blocks, ValueRange flat) {
+          unflatten(flat.drop_front(2));
+          Value share[] = {ring.filled(maps[1], here, 0, 0.0), ring.filled(maps[2], here, 0, 0.0)};
+          meet(here, inputs.from(blocks), share);
+          for (unsigned i : {0u, 1u}) {
+            Value come = ring.pass(flat[i], gradients[i], 1, why);
+            share[i] = AccumulateOp::create(ring.b, ring.loc, share[i], come);
+          }
+          return flatten(share);
+        });
+    unflatten(ArrayRef(last).drop_front(2));
+    for (unsigned i : {1u, 2u}) {
+      Value home = ring.fromBuffer(ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i]);
+      if (total[i].empty())
+        total[i] = {home};
+      else
+        total[i][0] = AccumulateOp::create(ring.b, ring.loc, home, total[i][0]);
+    }
+  }
+}
+
 LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localization &localization) {
   auto self = cast<AllPairsOpInterface>(op.getOperation());
   FailureOr<RingPlan> plan = planRing(self, localization);
@@ -635,35 +648,43 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
   for (auto [i, values] : llvm::enumerate(total))
     if (i != 1 && i != 2)
       for (int64_t part = 0; part < ring.countOf(maps[i]); ++part)
-        values.push_back(ring.filled(maps[i], 0, part, 0.0));
-  // What came back of the step before is added when this one is computed.
-  SmallVector<Arrival, 2> arriving;
-  auto receive = [&] {
-    for (auto [i, arrival] : llvm::enumerate(arriving))
-      total[i + 1][0] = ring.receive(total[i + 1][0], arrival);
-    arriving.clear();
-  };
-  for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
-    SmallVector<Value> shared = inputs.at(turn, /*hasValue=*/true);
-    SmallVector<Value> block{ring.filled(maps[1], turn, 0, 0.0), ring.filled(maps[2], turn, 0, 0.0)};
-    for (auto [part, keyPart] : ring.partsAt(turn)) {
+        values.push_back(ring.filled(maps[i], {}, part, 0.0));
+  // Adds to `block`, gradients of keys `here`, and to those of queries.
+  auto meet = [&](const Here &here, ArrayRef<Value> shared, MutableArrayRef<Value> block) {
+    for (auto [part, keyPart] : ring.partsAt(here)) {
       auto mine = [&](unsigned i) -> Value & { return i == 1 || i == 2 ? block[i - 1] : total[i][ring.numberOf(maps[i], part)]; };
       SmallVector<Value> state = llvm::map_to_vector(llvm::seq<unsigned>(total.size()), [&](unsigned i) { return mine(i); });
-      state = ring.step(PairCombine::Softmax, /*backward=*/true, turn, part, keyPart, inputs.maps, inputs.of(shared, turn, part), 3, true,
+      state = ring.step(PairCombine::Softmax, /*backward=*/true, here, part, keyPart, inputs.maps, inputs.of(shared, here, part), 3, true,
                         state, maps, {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
       for (auto [i, value] : llvm::enumerate(state))
         mine(i) = value;
     }
-    receive();
-    if (turn == 0) {
-      total[1] = {block[0]};
-      total[2] = {block[1]};
-      continue;
+  };
+  if (ring.isLoop()) {
+    passGradients(ring, inputs, maps, total, meet);
+  } else {
+    // What came back of the step before is added when this one is computed.
+    SmallVector<Arrival, 2> arriving;
+    auto receive = [&] {
+      for (auto [i, arrival] : llvm::enumerate(arriving))
+        total[i + 1][0] = ring.receive(total[i + 1][0], arrival);
+      arriving.clear();
+    };
+    for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
+      SmallVector<Value> shared = inputs.at(turn, /*hasValue=*/true);
+      Value block[] = {ring.filled(maps[1], {turn}, 0, 0.0), ring.filled(maps[2], {turn}, 0, 0.0)};
+      meet({turn}, shared, block);
+      receive();
+      if (turn == 0) {
+        total[1] = {block[0]};
+        total[2] = {block[1]};
+        continue;
+      }
+      for (unsigned i : {1u, 2u})
+        arriving.push_back(ring.home(block[i - 1], maps[i], turn));
     }
-    for (unsigned i : {1u, 2u})
-      arriving.push_back(ring.home(block[i - 1], maps[i], turn));
+    receive();
   }
-  receive();
 
   SmallVector<Value> results;
   for (auto [i, values] : llvm::enumerate(total)) {

@@ -67,17 +67,26 @@ static SmallVector<int64_t> unite(ArrayRef<int64_t> first, ArrayRef<int64_t> sec
 }
 
 SmallVector<int64_t> rules::turnPlaces(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, ArrayRef<int64_t> meshSizes, int64_t shift) {
+  PlacesOf of = placesOf(axes, places, meshSizes);
+  int64_t length = of.ofPlace.size();
   SmallVector<int64_t> numbers;
-  int64_t length = countAlong(places, meshSizes);
-  for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
-    SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
-    int64_t place = numberOf(places, meshSizes, coordinate);
-    SmallVector<int64_t> turned = coordinateOf(places, meshSizes, ((place + shift) % length + length) % length);
-    for (int64_t axis : places)
-      coordinate[axis] = turned[axis];
-    numbers.push_back(numberOf(axes, meshSizes, coordinate));
-  }
+  for (auto [place, rest] : llvm::zip_equal(of.place, of.rest))
+    numbers.push_back(rest + of.ofPlace[((place + shift) % length + length) % length]);
   return numbers;
+}
+
+PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, ArrayRef<int64_t> meshSizes) {
+  PlacesOf result;
+  for (int64_t index = 0, e = countAlong(axes, meshSizes); index < e; ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
+    result.place.push_back(numberOf(places, meshSizes, coordinate));
+    for (int64_t axis : places)
+      coordinate[axis] = 0;
+    result.rest.push_back(numberOf(axes, meshSizes, coordinate));
+  }
+  for (int64_t place = 0, e = countAlong(places, meshSizes); place < e; ++place)
+    result.ofPlace.push_back(numberOf(axes, meshSizes, coordinateOf(places, meshSizes, place)));
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,6 +141,23 @@ static Interval hull(Interval a, Interval b) {
   return b.empty() ? a : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+bool rules::mayMeet(AllPairsOpInterface op, const IntervalTable &queries, const IntervalTable &keys) {
+  auto span = [](const IntervalTable &table) {
+    Interval all{0, 0};
+    for (Interval interval : table.intervals)
+      all = hull(all, interval);
+    return all;
+  };
+  return !Band(op).trim(span(queries), span(keys)).empty();
+}
+
+int64_t RingPlan::countTurns() const {
+  int64_t count = 0;
+  for (Run run : runs)
+    count += run.count();
+  return isLoop() ? count : int64_t(turns.size());
+}
+
 bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const {
   Band band(op);
   const IntervalTable &keys = turns[turn].parts[keyPart].natural;
@@ -163,6 +189,8 @@ private:
   RingPlan asItLies();
   /// Fills in who meets what when keys travel.
   void addTurns(RingPlan &plan);
+  /// The turns at which some rank needs something, in order, the first among them.
+  SmallVector<int64_t> neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces);
   std::optional<RingPlan> deal(const RingPlan &ring);
   std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
   std::optional<RingPlan> cutHeads(const RingPlan &ring);
@@ -224,6 +252,38 @@ RingPlan Planner::asItLies() {
   return plan;
 }
 
+SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces) {
+  const IntervalTable &owned = plan.cuts[key];
+  if (band.isWhole() || owned.axes.empty())
+    return llvm::to_vector(llvm::seq<int64_t>(0, plan.length));
+  SmallVector<int64_t> all = unite(owned.axes, plan.parts.front().axes), shifts{0};
+  // By coordinate along all axes: its place in a ring, who is at the others, and its queries.
+  PlacesOf along = placesOf(owned.axes, plan.places, mesh);
+  SmallVector<int64_t> numbers;
+  SmallVector<SmallVector<Interval>> rows(plan.parts.size());
+  for (int64_t index = 0, e = ranksAlong(all); index < e; ++index) {
+    SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
+    numbers.push_back(numberOf(owned.axes, mesh, coordinate));
+    for (auto [mine, part] : llvm::zip_equal(rows, plan.parts))
+      mine.push_back(at(part, mesh, coordinate));
+  }
+  auto needsSome = [&](int64_t shift) {
+    for (size_t index = numbers.size(); index-- > 0;) {
+      int64_t number = numbers[index];
+      int64_t owner = along.rest[number] + along.ofPlace[(along.place[number] + shift) % plan.length];
+      for (ArrayRef<Interval> mine : rows)
+        for (const TablePart &piece : pieces)
+          if (!band.trim(mine[index], piece.natural.intervals[owner]).empty())
+            return true;
+    }
+    return false;
+  };
+  for (int64_t shift = 1; shift < plan.length; ++shift)
+    if (needsSome(shift))
+      shifts.push_back(shift);
+  return shifts;
+}
+
 void Planner::addTurns(RingPlan &plan) {
   const IntervalTable &owned = plan.cuts[key];
   // The band looks at queries too. What goes back is the same for all queries.
@@ -232,8 +292,19 @@ void Planner::addTurns(RingPlan &plan) {
   if (isTrimmed && !isBackward)
     axes = all;
   plan.turns.clear();
+  plan.runs.clear();
   SmallVector<TablePart, 0> pieces = splitDealt(owned, keyOrder);
-  for (int64_t shift = 0; shift < plan.length; ++shift) {
+  SmallVector<int64_t> shifts = neededShifts(plan, pieces);
+  if (int64_t(shifts.size()) > kMostTurnsWrittenOut) {
+    plan.turns.push_back({0, owned, pieces});
+    for (int64_t shift : shifts)
+      if (plan.runs.empty() || plan.runs.back().last + 1 != shift)
+        plan.runs.push_back({shift, shift});
+      else
+        plan.runs.back().last = shift;
+    return;
+  }
+  for (int64_t shift : shifts) {
     SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, mesh, shift);
     IntervalTable table{axes, SmallVector<Interval>(ranksAlong(axes))};
     SmallVector<bool> isSeen(table.intervals.size(), false);
@@ -282,10 +353,11 @@ std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
 }
 
 std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
-  if (ring.length < 2 || !ring.merged.empty() || ring.turns.size() < 2)
+  if (ring.length < 2 || !ring.merged.empty() || ring.countTurns() < 2)
     return std::nullopt;
   RingPlan plan = ring;
   plan.way = PairWay::Gathered;
+  plan.runs.clear();
   // Gradients of keys that all ranks have are added up: all have the same then.
   IntervalTable table{{}, {Interval{0, sizes[key]}}};
   if (!band.isWhole() && !isBackward) {
@@ -331,6 +403,7 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
     return std::nullopt;
   RingPlan plan = ring;
   plan.way = PairWay::Heads;
+  plan.runs.clear();
   plan.isRecut = true;
   SmallVector<int64_t> axes(plan.cuts[*heads].axes);
   llvm::append_range(axes, plan.places);
@@ -396,7 +469,15 @@ void Planner::estimate(RingPlan &plan) {
       double coming = double(std::max<int64_t>(0, computed - (own.size() - arriving)));
       time += (coming * queryBytes + double(arriving) * resultBytes) / kBytes + 2 * kMeeting;
     }
-    for (const Turn &turn : plan.turns) {
+    if (plan.isLoop()) {
+      // Blocks are passed from place to place, whole: the longer of all computing and all travelling.
+      double turns = double(plan.countTurns()), share = double(plan.length) / double(owned.intervals.size());
+      for (const IntervalTable &part : plan.parts)
+        pairs += countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
+      double travel = double(longestBlock(owned)) * (keyBytes + homeBytes) / kBytes;
+      time += std::max(pairs * perPair / kFlops, turns * travel) + turns * kMeeting;
+    }
+    for (const Turn &turn : ArrayRef(plan.turns).drop_front(plan.isLoop() ? 1 : 0)) {
       Interval met = at(turn.keys, mesh, coordinate);
       double work = 0;
       for (const IntervalTable &part : plan.parts)

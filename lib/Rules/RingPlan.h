@@ -28,6 +28,15 @@ struct Turn {
   llvm::SmallVector<TablePart, 0> parts;
 };
 
+/// Turns that follow one another, each with the block of the next place.
+struct Run {
+  int64_t first = 0, last = 0; ///< shifts, both included
+  int64_t count() const { return last - first + 1; }
+};
+
+/// A ring of no more turns than this is written out, each turn with tables of its own; a longer one is a loop.
+inline constexpr int64_t kMostTurnsWrittenOut = 8;
+
 struct RingPlan {
   PairWay way = PairWay::Ring;
   /// How each iteration dim lies while the op runs.
@@ -36,6 +45,8 @@ struct RingPlan {
   /// know; `slices` are the same in the rank's block, where the program itself deals queries out.
   llvm::SmallVector<IntervalTable> parts, slices;
   llvm::SmallVector<Turn, 0> turns;
+  /// Of a ring that is a loop: its turns, own block included. `turns` has the first alone then.
+  llvm::SmallVector<Run, 0> runs;
   /// Axes of the keys along which blocks are passed round, and those along which
   /// states are merged.
   llvm::SmallVector<int64_t> places, merged;
@@ -48,9 +59,14 @@ struct RingPlan {
   /// Pairs that the busiest rank computes, over the mean.
   double imbalance = 1;
 
+  bool isLoop() const { return !runs.empty(); }
+  int64_t countTurns() const;
   /// True if some rank's part `part` of the queries has a pair in part `keyPart` of its keys of `turn`.
   bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const;
 };
+
+/// True if the band may leave a pair of any rank's `queries` and any rank's `keys`.
+bool mayMeet(spmd::AllPairsOpInterface op, const IntervalTable &queries, const IntervalTable &keys);
 
 /// The pairs that the band leaves of a block.
 double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
@@ -64,6 +80,14 @@ llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op, Localization &l
 /// See OrderCostOpInterface.
 std::optional<double> estimateRing(spmd::AllPairsOpInterface op, llvm::ArrayRef<IntervalTable> cuts, llvm::ArrayRef<int64_t> meshSizes,
                                    llvm::ArrayRef<int64_t> queryOrder, llvm::ArrayRef<int64_t> keyOrder);
+
+/// Where a coordinate along `axes` is in a ring along `places`: the number of the rank at place p of its ring is
+/// `rest` + `ofPlace[p]`.
+struct PlacesOf {
+  llvm::SmallVector<int64_t> place, rest; ///< one a coordinate along `axes`, row-major
+  llvm::SmallVector<int64_t> ofPlace;     ///< one a place
+};
+PlacesOf placesOf(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places, llvm::ArrayRef<int64_t> meshSizes);
 
 /// For the coordinates along `table.axes`, row-major, the number of the rank
 /// whose `places` are `shift` places further on (the others its own).
