@@ -1,6 +1,6 @@
 """Every collective, rank, moment and transport with a fault; signals; writes that fail.
 
-    campaign.py --tools DIRECTORY --results FILE [--only ranks|signals|writes|links] [--again] [--sample] [--jobs N] [--match TEXT]
+    campaign.py --tools DIRECTORY --results FILE [--only ranks|signals|writes|links] [--again] [--sample] [--jobs N] [--match TEXT] [--slack S] [--timeout MS]
 
 A case is a line of FILE when it is over; a campaign that was interrupted goes on where it stopped.
 
@@ -38,8 +38,6 @@ from typing import Callable
 from link import Link, Weather, is_possible
 from processes import MODELS, Run, busy, interposer
 
-TIMEOUT = 2000
-"""How long ranks wait for one another, ms."""
 PROGRAMS = ("sm_collectives", "knn_interpolate", "gnn_message_passing", "sm_ring_attention")
 """Together they hold every kind of communication that ranks make."""
 KINDS = {"all_gather", "all_reduce", "all_to_all", "gather_rows", "halo_exchange", "rebalance", "reduce_scatter", "row_plan", "scatter_rows"}
@@ -63,9 +61,9 @@ def log_time(path: Path) -> float:
 
 
 class Campaign:
-    def __init__(self, tools: Path, work: Path, slack: float = 1) -> None:
-        """``slack``: by which times may be longer, on machines that do other things."""
-        self.tools, self.work, self.slack = tools, work, slack
+    def __init__(self, tools: Path, work: Path, slack: float = 1, timeout: int = 2000) -> None:
+        """``slack``: by which times may be longer, on machines that do other things; ``timeout``: how long ranks wait for one another, ms."""
+        self.tools, self.work, self.slack, self.timeout = tools, work, slack, timeout
         self.run, self.translate, self.opt = (str(tools / f"shard-{name}") for name in ("run", "translate", "opt"))
         self.library = str(interposer(work))
 
@@ -111,11 +109,11 @@ class Campaign:
 
     def rank_case(self, artifact: Path, expected: Path, site: int, transport: str, rank: int, what: str, moment: str, figures: dict[str, object]) -> str:
         steps = 3 if what == "slow" else 100_000_000
-        delay = int(0.8 * TIMEOUT)
+        delay = int(0.8 * self.timeout)
         action = f"sleep{delay}" if what == "slow" else what
         with tempfile.TemporaryDirectory() as folder:
             log, outputs = Path(folder) / "log", Path(folder) / "out.npz"
-            command = [self.run, str(artifact), f"--timeout={TIMEOUT}", f"--repeat={steps}", f"--transport={transport}", f"--outputs=@{outputs}"]
+            command = [self.run, str(artifact), f"--timeout={self.timeout}", f"--repeat={steps}", f"--transport={transport}", f"--outputs=@{outputs}"]
             if transport != "thread":
                 command.append("--processes=4")
             number = 2 if what == "slow" else 20
@@ -135,7 +133,7 @@ class Campaign:
                     return "" if code == 0 and same_arrays(outputs, expected) else f"code {code}: {text[:500]}"
                 if outputs.exists():
                     return "there are results"
-                limit = self.slack * (2.0 if what == "kill" else TIMEOUT / 1000 + 1)
+                limit = self.slack * (2.0 if what == "kill" else self.timeout / 1000 + 1)
                 problem = ""
                 if code != (4 if what == "kill" else 5):
                     problem = f"code {code}"
@@ -373,6 +371,8 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="forget what was run before")
     parser.add_argument("--sample", action="store_true", help="a few of each, for every push")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=int, default=2000, help="how long ranks wait for one another, ms")
+    parser.add_argument("--slack", type=float, help="by which times may be longer, on a machine that does other things (1; 3 with --sample)")
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     if options.again:
@@ -387,16 +387,16 @@ def main() -> int:
             known[entry["case"]] = entry
     work = options.results.with_suffix(".work").resolve()
     work.mkdir(exist_ok=True)
-    campaign = Campaign(options.tools.resolve(), work, slack=3 if options.sample else 1)
+    campaign = Campaign(options.tools.resolve(), work, slack=options.slack or (3 if options.sample else 1), options.timeout)
     makers = {"ranks": campaign.rank_cases, "signals": campaign.signal_cases, "writes": campaign.write_cases, "links": campaign.link_cases}
     cases = [case for kind, make in makers.items() if options.only in (None, kind) for case in make() if options.match in case.name]
     if options.sample:
-        # The same ones in each run, of all families; those that stop ranks are slow.
+        # The same ones in each run, of all families.
         rng, picked = random.Random(3), collections.defaultdict(list)
         for case in cases:
             words = case.name.split()
             picked[" ".join([words[0], *[word for word in words if word in ("kill", "stop", "slow") or word.startswith("SIG")]])].append(case)
-        counts = {"links cut": 1, "links slow": 0, "ranks kill": 6, "ranks stop": 0, "ranks slow": 2, "writes": 14}
+        counts = {"links cut": 1, "links slow": 0, "ranks kill": 6, "ranks stop": 1, "ranks slow": 2, "writes": 14}
         cases = [case for family, of in sorted(picked.items()) for case in rng.sample(of, min(len(of), counts.get(family, 1)))]
     waiting = [case for case in cases if case.name not in known]
     print(f"{len(cases)} cases, {len(cases) - len(waiting)} of them known", flush=True)

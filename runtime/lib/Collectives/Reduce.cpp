@@ -31,11 +31,13 @@ private:
 };
 } // namespace
 
-/// Waits for the buffers of `ranks`; this rank's is `src`.
+/// Waits for the buffers of `ranks`; this rank's is `src`. The last first:
+/// ranks wake one another in ascending order, so when it is there most others
+/// are, and nobody sleeps and wakes once for each.
 static bool openAll(shardrt_context &ctx, const Ticket &ticket,
                     std::span<const int64_t> ranks, const std::byte *src,
                     Parts &parts) {
-  for (size_t i = 0; i < ranks.size(); ++i) {
+  for (size_t i = ranks.size(); i-- > 0;) {
     if (ranks[i] == ctx.rank)
       parts.data()[i] = src;
     else if (!ctx.comm->open(ticket, ranks[i], parts.data()[i]))
@@ -94,8 +96,9 @@ static bool reduceSmall(shardrt_context &ctx, const SitePlan &plan, Call call,
   return true;
 }
 
-/// The group's first combines for all: 2 (k - 1) messages in place of k (k - 1),
-/// for one more wait. Its parts are the same in the same order, so are the bits.
+/// The group's first combines for all: 2 (k - 1) messages in place of k (k -
+/// 1), for one more wait. Its parts are the same in the same order, so are the
+/// bits.
 static bool reduceAtFirst(shardrt_context &ctx, const SitePlan &plan, Call call,
                           const std::byte *src, std::byte *dst) {
   int64_t first = plan.group.front(), bytes = call.count * plan.elementBytes;
@@ -129,8 +132,8 @@ static bool reduceAtFirst(shardrt_context &ctx, const SitePlan &plan, Call call,
 }
 
 /// Whether messages cost more than one more wait: always where they are sent,
-/// else where so many ranks would wake one another. All ranks, of whatever host,
-/// come to the same answer.
+/// else where so many ranks would wake one another. All ranks, of whatever
+/// host, come to the same answer.
 static bool isFirstToCombine(const shardrt_context &ctx, const SitePlan &plan) {
   return plan.group.size() > (ctx.comm->packs() ? 3u : 8u);
 }

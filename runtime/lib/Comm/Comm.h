@@ -102,8 +102,10 @@ public:
   /// leaves. False: the step has failed.
   virtual void enterStep() = 0;
   virtual bool leaveStep() = 0;
-  /// Waits for all ranks at the end of a step.
-  virtual bool barrier() = 0;
+  /// Waits until all ranks have come to this barrier; with a `lead` of 1, to
+  /// the one before it: then ranks may be a step apart, and who has heard from
+  /// the others since does not wait. All ranks give the same lead.
+  virtual bool barrier(int64_t lead) = 0;
 };
 
 /// Why a step failed, as each rank tells it.

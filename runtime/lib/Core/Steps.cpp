@@ -78,7 +78,7 @@ bool World::beginRecording(shardrt_context &ctx, Replay how) {
   Device &first = *contexts[0]->device;
   if (isFirst)
     recordsTogether = first.joinRecording(first);
-  if (!ctx.comm->barrier() || !recordsTogether)
+  if (!ctx.comm->barrier(0) || !recordsTogether)
     return false;
   if (!isFirst && !ctx.device->joinRecording(first))
     failOfDevice(ctx, -1);
@@ -88,7 +88,7 @@ bool World::beginRecording(shardrt_context &ctx, Replay how) {
 bool World::endRecording(shardrt_context &ctx, Replay how) {
   if (how != Replay::Together)
     return true; // with the step
-  if (!ctx.comm->barrier())
+  if (!ctx.comm->barrier(0))
     return false;
   if (&ctx == contexts[0].get()) {
     std::vector<Device *> devices;
@@ -97,7 +97,7 @@ bool World::endRecording(shardrt_context &ctx, Replay how) {
     if (!ctx.device->endRecording(devices))
       return failOfDevice(ctx, -1);
   }
-  return ctx.comm->barrier();
+  return ctx.comm->barrier(0);
 }
 
 void World::runRepeated(shardrt_context &ctx, void *const *inputs,
@@ -132,7 +132,11 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
       ctx.trace->endStep(began, nowNs());
     for (size_t i = 0; isRecording && i < ctx.stats.size(); ++i)
       ctx.recordedCounts[i] += ctx.stats[i].count;
-    if (!comm.barrier())
+    // What a rank shows stays until it was read: it may begin the next step
+    // while others end this one. Devices record and replay in step, and in a
+    // trace steps begin together.
+    bool isInStep = step == repeat - 1 || ctx.device || ctx.trace;
+    if (!comm.barrier(isInStep ? 0 : 1))
       return;
     // One of those of this process has the clock.
     if (&ctx != contexts[0].get())
@@ -159,7 +163,7 @@ void World::runTask(shardrt_context &ctx) {
   if (status != SHARDRT_OK)
     ctx.fail(status, why);
   else if (comm.leaveStep())
-    comm.barrier();
+    comm.barrier(0);
 }
 
 bool World::replayStep(shardrt_context &ctx, Replay how) {

@@ -8,6 +8,7 @@
 
 #include "Comm/Local/LocalComm.h"
 #include "Core/Clock.h"
+#include "Core/Cores.h"
 #include "Core/Spin.h"
 #include <bit>
 #include <chrono>
@@ -60,13 +61,10 @@ LocalGroup::LocalGroup(Shared given, GroupOptions options,
 }
 
 void LocalGroup::prepare() {
-  // With a core for each rank the other side is about to act: spin for a
-  // microsecond or two. It may sit on this very core all the same, then
-  // spinning keeps it from acting: soon give the core away instead, a few
-  // times.
-  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  spins = numRanks <= cores ? 50 : 0;
-  yields = numRanks <= cores ? 30 : 4;
+  // What a process may use says nothing of the cores that others are bound to.
+  hasCores = numRanks <=
+             (isShared() ? std::max(1u, std::thread::hardware_concurrency())
+                         : countCores());
 }
 
 LocalGroup::~LocalGroup() {
@@ -137,9 +135,11 @@ Failure LocalGroup::failure() const {
 bool LocalGroup::reset() {
   if (isShared())
     return !failed();
-  common->arrived.store(0);
   if (!failed())
     return true;
+  for (std::atomic<int64_t> &arrived : common->arrived)
+    arrived.store(0);
+  common->complete.store(0);
   for (auto &rank : ranks) {
     Board &mine = rank->mine;
     for (Board::Slot &slot : mine.slots) {
@@ -152,6 +152,7 @@ bool LocalGroup::reset() {
     mine.awaits.store(Board::Nobody);
     mine.awaitsSince.store(0);
     mine.stepsLeft.store(0);
+    mine.leftAt.store(0);
     mine.reading.store(false);
     rank->forget();
   }
@@ -161,17 +162,11 @@ bool LocalGroup::reset() {
 
 void LocalGroup::ring(Board &board) const {
   board.bell.fetch_add(1, std::memory_order_seq_cst);
-  if (isShared())
-    wakeAll(board.bell);
-  else
-    board.bell.notify_all();
+  wakeAll(board.bell);
 }
 
 void LocalGroup::sleep(Board &board, int seen) const {
-  if (isShared())
-    sleepOn(board.bell, seen);
-  else
-    board.bell.wait(seen, std::memory_order_seq_cst);
+  sleepOn(board.bell, seen);
 }
 
 void LocalGroup::patrol() {
@@ -265,6 +260,7 @@ LocalComm::LocalComm(LocalGroup &group, int64_t number)
 
 void LocalComm::forget() {
   sequence = 0;
+  barriers = 0;
   numOpen = 0;
   busySlots = 0;
 }
@@ -282,6 +278,38 @@ void LocalComm::jitter() {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
+template <typename Done> bool LocalComm::spin(Done done) {
+  // With a core for each rank the other side is about to act. It may sit on
+  // this very core all the same, where spinning keeps it from acting: soon give
+  // the core away instead, a few times. Without one it is given away at once,
+  // to those that have work.
+  for (int i = 0; group.hasCores && i < 50; ++i) {
+    relaxCore();
+    if (done())
+      return true;
+  }
+  // Somebody else has work here: it would get the core for milliseconds.
+  if (crowded > 0) {
+    --crowded;
+    return false;
+  }
+  int64_t before = nowNs();
+  for (int i = 0; i < (group.hasCores ? 30 : 4); ++i) {
+    std::this_thread::yield();
+    if (done())
+      return true;
+    if (!group.hasCores)
+      continue;
+    int64_t now = nowNs();
+    if (now - before > 20'000) {
+      crowded = 64;
+      return false;
+    }
+    before = now;
+  }
+  return false;
+}
+
 /// Waits until `done()`; `whom` is the rank that brings it about. `look()` is
 /// asked before each sleep and ends the wait by returning false.
 template <typename Done, typename Look>
@@ -290,20 +318,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
     return true;
   int64_t start = nowNs();
   bool result = false;
-  auto spin = [&] {
-    for (unsigned i = 0; i < group.spins; ++i) {
-      relaxCore();
-      if (done())
-        return true;
-    }
-    for (unsigned i = 0; i < group.yields; ++i) {
-      std::this_thread::yield();
-      if (done())
-        return true;
-    }
-    return false;
-  };
-  if (spin()) {
+  if (spin(done)) {
     result = true;
   } else {
     mine.awaitsSite.store(ticket.call.site, std::memory_order_relaxed);
@@ -478,12 +493,17 @@ std::string LocalComm::tell(const Call &call) const {
 }
 
 bool LocalComm::disagree(const Ticket &ticket, int64_t peer,
-                         const std::string &other) {
-  std::string mine = tell(ticket.call);
+                         const std::string &theirs) {
+  const Board &other = group.board(peer);
+  // Where this rank has gone on to its next step, the other side waits for it
+  // in the one that it left.
+  bool hasLeft = other.stepsLeft.load(std::memory_order_seq_cst) <
+                 this->mine.stepsLeft.load(std::memory_order_relaxed);
+  std::string mine = hasLeft ? "the end of the step" : tell(ticket.call);
   std::string me = "rank " + std::to_string(number);
   std::string them = "rank " + std::to_string(peer);
-  group.fail({6, number, me + ": " + mine + " meets " + other + " of " + them,
-              peer, them + ": " + other + " meets " + mine + " of " + me});
+  group.fail({6, number, me + ": " + mine + " meets " + theirs + " of " + them,
+              peer, them + ": " + theirs + " meets " + mine + " of " + me});
   return false;
 }
 
@@ -491,11 +511,13 @@ bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
   if (!group.options.checked)
     return true;
   const Board &other = group.board(peer);
-  // Whether it has left the step is read first: it posts nothing after that.
+  // Whether it has left the step is read first: in that it posts nothing after.
   bool left = other.stepsLeft.load(std::memory_order_seq_cst) >
               mine.stepsLeft.load(std::memory_order_relaxed);
+  if (left && other.leftAt.load(std::memory_order_relaxed) < ticket.sequence)
+    return disagree(ticket, peer, "the end of the step");
   if (other.posted.load(std::memory_order_seq_cst) < ticket.sequence)
-    return left ? disagree(ticket, peer, "the end of the step") : true;
+    return true;
   const Board::Past &entry = other.past[ticket.sequence % Board::historySize];
   // Too long ago to know; then it is not this that keeps us waiting.
   if (entry.sequence.load(std::memory_order_acquire) != ticket.sequence)
@@ -523,6 +545,7 @@ bool LocalComm::leaveStep() {
             "started; its last was " +
                 group.describe(mine.lastSite.load(std::memory_order_relaxed),
                                true));
+  mine.leftAt.store(sequence, std::memory_order_relaxed);
   mine.stepsLeft.fetch_add(1, std::memory_order_seq_cst);
   return !group.failed();
 }
@@ -548,13 +571,13 @@ int LocalComm::status() const {
   return group.failed() ? group.failure().status : 0;
 }
 
-bool LocalComm::barrier() {
-  std::atomic<int64_t> &arrived = group.common->arrived,
-                       &generation = group.common->stepsDone;
-  int64_t before = generation.load(std::memory_order_seq_cst);
+bool LocalComm::barrier(int64_t lead) {
+  GroupBoard &common = *group.common;
+  int64_t number = ++barriers;
+  std::atomic<int64_t> &arrived = common.arrived[number % 2];
   if (arrived.fetch_add(1, std::memory_order_seq_cst) + 1 == group.size()) {
     arrived.store(0, std::memory_order_seq_cst);
-    generation.store(before + 1, std::memory_order_seq_cst);
+    common.complete.store(number, std::memory_order_seq_cst);
     for (int64_t i = 0; i < group.numRanks; ++i)
       if (Board &rank = group.board(i);
           rank.awaits.load(std::memory_order_seq_cst) == Board::Everybody)
@@ -565,6 +588,8 @@ bool LocalComm::barrier() {
   none.call.site = -1;
   return wait(
       Board::Everybody, none,
-      [&] { return generation.load(std::memory_order_seq_cst) != before; },
+      [&] {
+        return common.complete.load(std::memory_order_seq_cst) >= number - lead;
+      },
       [] { return true; });
 }

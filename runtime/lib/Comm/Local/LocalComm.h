@@ -7,7 +7,8 @@
 // a buffer, and readers copy out of it. Ranks that are processes see one
 // another's Segment; a buffer that lies elsewhere is copied there first. A rank
 // that has to wait spins shortly, then sleeps on a bell of its own, which
-// others ring; with more ranks than cores it yields instead of spinning.
+// others ring; with more ranks than cores, or where other programs take them,
+// it sleeps at once.
 //
 // A rank is in one of these states, and always leaves it: the rank it waits for
 // posts or closes, or the group fails. Proof that equal orders cannot hang: the
@@ -57,7 +58,8 @@ struct alignas(128) Board {
   std::array<Slot, numSlots> slots;
   std::array<Past, historySize> past;
   std::atomic<int64_t> posted{0};
-  std::atomic<int64_t> stepsLeft{0}; ///< how many it has come to the end of
+  std::atomic<int64_t> stepsLeft{0}; ///< how many it has come to the end of,
+  std::atomic<int64_t> leftAt{0};    ///< and what it had posted by then
   std::atomic<int64_t> awaits{Nobody};
   std::atomic<int64_t> awaitsSince{0}; ///< nanoseconds; 0: it does not wait
   std::atomic<int64_t> awaitsSite{-1};
@@ -77,9 +79,11 @@ struct GroupBoard {
   uint64_t magic = magicWord;
   uint64_t job = 0; ///< what tells this job's from others'
   int64_t ranks = 0;
-  // The barrier at the end of each step.
-  alignas(64) std::atomic<int64_t> arrived{0};
-  alignas(64) std::atomic<int64_t> stepsDone{0};
+  // The barriers: how many have come to the even and to the odd one that is
+  // under way, and the last to which all have come. Nobody is two ahead of
+  // another.
+  alignas(64) std::atomic<int64_t> arrived[2] = {};
+  alignas(64) std::atomic<int64_t> complete{0};
   /// 0, or `Writing` while the first failure is written, then `Written`.
   enum : int { None, Writing, Written };
   std::atomic<int> failed{None};
@@ -145,7 +149,7 @@ private:
   Board *boards = nullptr;
   GroupBoard *common = nullptr;
   std::vector<std::unique_ptr<LocalComm>> ranks; ///< NULL: of another process
-  unsigned spins, yields; ///< before a rank that waits goes to sleep
+  bool hasCores = false; ///< one for each rank: it may pay to wait awake
 };
 
 class alignas(128) LocalComm final : public Comm {
@@ -167,7 +171,7 @@ public:
   void settle() override;
   void enterStep() override;
   bool leaveStep() override;
-  bool barrier() override;
+  bool barrier(int64_t lead) override;
 
 private:
   friend class LocalGroup;
@@ -177,7 +181,9 @@ private:
   /// False, and the step fails, if `peer` was, at this place, about something
   /// else.
   bool agrees(const Ticket &ticket, int64_t peer);
-  bool disagree(const Ticket &ticket, int64_t peer, const std::string &other);
+  bool disagree(const Ticket &ticket, int64_t peer, const std::string &theirs);
+  /// Waits awake for a few microseconds; true if `done()`.
+  template <typename Done> bool spin(Done done);
   void jitter();
   bool mayUse(uint64_t stamp, const Ticket &ticket) const;
   std::string tell(const Call &call) const;
@@ -188,6 +194,8 @@ private:
   Board &mine;
 
   int64_t sequence = 0;
+  int64_t barriers = 0;
+  int64_t crowded = 0; ///< waits for which the core belongs to others
   int64_t numOpen = 0; ///< posts of others that it holds open
   uint32_t busySlots = 0;
   /// Copies of buffers that others do not see, by slot.

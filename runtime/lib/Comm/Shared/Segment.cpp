@@ -129,8 +129,8 @@ std::unique_ptr<Segment> Segment::open(int64_t, int, int64_t, bool,
 Segment::~Segment() = default;
 bool Segment::hold(int64_t) { return false; }
 bool Segment::isHeld(int64_t) const { return true; }
-void shardrt::sleepOn(std::atomic<int> &, int) {}
-void shardrt::wakeAll(std::atomic<int> &) {}
+void shardrt::sleepOn(std::atomic<int> &word, int seen) { word.wait(seen); }
+void shardrt::wakeAll(std::atomic<int> &word) { word.notify_all(); }
 
 #endif
 

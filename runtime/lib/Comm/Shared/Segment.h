@@ -59,7 +59,7 @@ private:
 };
 
 /// Sleeps while `word` is `seen`, for a tenth of a second at most; whoever
-/// changes it calls wakeAll. Works between processes.
+/// changes it calls wakeAll. Works between processes (on Linux).
 void sleepOn(std::atomic<int> &word, int seen);
 void wakeAll(std::atomic<int> &word);
 

@@ -25,8 +25,8 @@ struct Frame {
     Tell,    ///< "where are you?", and
     Told,    ///< the answer
     Fail,    ///< the step has failed
-    Arrive,  ///< at the barrier; to rank 0
-    Release, ///< of the barrier; from rank 0
+    Arrive,  ///< at the barrier of this sequence number; to rank 0
+    Release, ///< of that barrier; from rank 0
     Leave    ///< goodbye
   };
   uint32_t magic = magicWord;
@@ -38,7 +38,8 @@ struct Frame {
   int64_t bytes = 0;  ///< of the body
 };
 
-/// Who takes frames that arrive: called by one thread at a time.
+/// Who takes frames that arrive: called by one thread at a time, which may be
+/// one that waits.
 class Receiver {
 public:
   virtual ~Receiver() = default;
@@ -59,9 +60,18 @@ public:
   /// NULL: the body is copied.
   virtual void send(int64_t peer, const Frame &frame, const void *body,
                     std::atomic<int64_t> *pending) = 0;
-  /// Called by a rank that waits: does what there is to do, and returns soon.
-  /// False where another thread does it.
-  virtual bool advance() = 0;
+  /// Sends a frame without a body, together with the next to that peer, or when
+  /// this rank waits: nobody needs it earlier.
+  virtual void sendLater(int64_t peer, const Frame &frame) {
+    send(peer, frame, nullptr, nullptr);
+  }
+  /// Does what there is to do, without waiting.
+  virtual void advance() = 0;
+  /// Called by a rank that waits, again and again: does what there is to do,
+  /// and where there is nothing waits for that, `ms` milliseconds at most.
+  virtual void await(int64_t ms) = 0;
+  /// Ends an await() that is under way.
+  virtual void interrupt() {}
   /// Copies the bodies that wait to be sent: their owner is about to leave
   /// them.
   virtual void detach() = 0;

@@ -12,6 +12,8 @@
 #include "Core/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -50,7 +52,8 @@ public:
   void start(Receiver &to) override { receiver = &to; }
   void send(int64_t peer, const Frame &frame, const void *body,
             std::atomic<int64_t> *pending) override;
-  bool advance() override;
+  void advance() override;
+  void await(int64_t) override;
   void detach() override {}
   void stop(int64_t ms) override;
 
@@ -83,6 +86,8 @@ private:
   std::list<Outgoing> outgoing;
   std::list<Incoming> incoming;
   int64_t goodbyes = 0;
+  std::atomic<int64_t> delivered{0};
+  int64_t idle = 0; ///< calls of await() in a row that found nothing
 };
 } // namespace
 
@@ -168,10 +173,21 @@ bool MpiCarrier::takeHead() {
   return good;
 }
 
-bool MpiCarrier::advance() {
+void MpiCarrier::await(int64_t) {
+  int64_t before = delivered.load();
+  advance();
+  if (delivered.load() != before)
+    idle = 0;
+  else if (++idle < 500)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+void MpiCarrier::advance() {
   std::unique_lock mine(delivery, std::try_to_lock);
   if (!mine.owns_lock())
-    return true;
+    return;
   std::list<Incoming> ready;
   std::vector<int64_t> broken;
   {
@@ -197,11 +213,11 @@ bool MpiCarrier::advance() {
   }
   for (Incoming &item : ready) {
     goodbyes += item.frame.kind == Frame::Leave;
+    ++delivered;
     receiver->deliver(item.peer, item.frame, std::move(item.body));
   }
   for (int64_t peer : broken)
     receiver->lost(peer, "MPI cannot receive from it");
-  return true;
 }
 
 void MpiCarrier::stop(int64_t ms) {

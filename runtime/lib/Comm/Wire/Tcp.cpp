@@ -1,16 +1,21 @@
 //===- Tcp.cpp - Messages over sockets ------------------------------------===//
 //
-// A connection for each pair of processes. A thread reads all of them, so that
-// no two ranks that send at the same time wait for each other, and writes what
-// did not fit at once.
+// A connection for each pair of processes. Somebody always reads all of them,
+// so that no two ranks that send at the same time wait for each other, and
+// writes what did not fit at once: the rank itself while it waits, which saves
+// waking it for each message, and a thread while it does other things. The
+// thread takes over when the rank has not waited for a millisecond or so, and
+// leaves as soon as it does. What is small and goes to the same process goes in
+// one call.
 //
 // On the wire a frame is its head and a tag of 16 bytes, then its body in
 // chunks, a tag behind each. Tags are numbered through all of a connection's
 // direction: a frame that was changed, left out, repeated or moved is noticed
 // before anything of it is used. The head is checked before there is memory for
-// the body. Without encryption only tags are made (Poly1305 over what goes as it
-// is, about 4 GB/s), with it the same bytes are encrypted too (ChaCha20). Chunks
-// are small enough that what is checked is still in the cache that it came to.
+// the body. Without encryption only tags are made (Poly1305 over what goes as
+// it is, about 4 GB/s), with it the same bytes are encrypted too (ChaCha20).
+// Chunks are small enough that what is checked is still in the cache that it
+// came to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +49,10 @@ static constexpr int64_t mostBytes = int64_t(1) << 46;
 static constexpr int64_t tagBytes = crypto::sealBytes;
 static constexpr int64_t headBytes = sizeof(Frame) + tagBytes;
 static constexpr int64_t chunkBytes = 256 << 10;
+/// Bodies that are copied, so as to be sent with others; the most of them; and
+/// what is read at once where the next bytes are heads and small bodies.
+static constexpr int64_t smallBytes = 4 << 10, batchBytes = 32 << 10,
+                         readBytes = 16 << 10;
 
 static crypto::Bytes bytesAt(const void *at, int64_t bytes) {
   return {static_cast<const uint8_t *>(at), static_cast<size_t>(bytes)};
@@ -57,7 +66,10 @@ public:
   void start(Receiver &receiver) override;
   void send(int64_t peer, const Frame &frame, const void *body,
             std::atomic<int64_t> *pending) override;
-  bool advance() override { return false; }
+  void sendLater(int64_t peer, const Frame &frame) override;
+  void advance() override {}
+  void await(int64_t ms) override;
+  void interrupt() override;
   void detach() override;
   void stop(int64_t ms) override;
 
@@ -79,12 +91,19 @@ private:
     LinkKeys keys;
     std::mutex mutex; ///< guards the queue, and sending
     std::deque<Item> queue;
-    uint64_t sealed = 0;              ///< tags made
+    std::vector<std::byte>
+        batch; ///< small ones, sealed; they go before the queue
+    size_t batchDone = 0;
+    bool isBlocked =
+        false;           ///< the other side, or the system, takes no more now
+    uint64_t sealed = 0; ///< tags made
     std::unique_ptr<std::byte[]> sealedChunk; ///< of the queue's first
     bool isBroken = false;
     Contact contact;
-    // The thread's: what is being read.
-    std::string early; ///< came before it began
+    // Of whose turn it is: what is being read.
+    bool isOpen = false;
+    std::string early; ///< has come, from `earlyAt`
+    size_t earlyAt = 0;
     uint64_t opened = 0; ///< tags checked
     std::array<std::byte, headBytes> head;
     Frame frame;
@@ -104,18 +123,59 @@ private:
   /// What is being read is complete: checks it; false with `why`.
   bool open(Connection &connection, std::string &why);
   void serve();
-  /// Sends what goes at once; the mutex is held. True if a waiter may go on.
+  /// The mutex is held, here and in the three that follow. Whether all is sent.
+  static bool isEmpty(const Connection &connection) {
+    return connection.queue.empty() &&
+           connection.batchDone == connection.batch.size();
+  }
+  /// Seals the small items at the head of the queue into the batch; true if a
+  /// waiter may go on.
+  bool fillBatch(Connection &connection);
+  void append(Connection &connection, const void *bytes, int64_t size);
+  /// Sends what goes at once. True if a waiter may go on.
   bool push(Connection &connection);
+  /// Of whose turn it is: looks at all connections, waits `ms` milliseconds at
+  /// most, and does what there is to do. `bell`: what else ends it.
+  void look(int bell, int64_t ms, std::atomic<bool> *isPolling);
+  /// Sends what was left for later; false if something is left.
+  bool flush();
   /// Reads what is there; false if the other side is gone, with `why`.
   bool pull(int64_t peer, Connection &connection, std::string &why);
-  void wake() { (void)!write(wakeWrite, "x", 1); }
 
   std::vector<std::unique_ptr<Connection>> connections; ///< by peer
   const bool encrypts;
   Receiver *receiver = nullptr;
   std::thread thread;
   std::atomic<int64_t> stopAt{0}; ///< nowNs; 0: not yet
-  int wakeRead = -1, wakeWrite = -1;
+
+  std::mutex turn; ///< who has it reads, and guards what follows
+  std::vector<pollfd> files;
+  std::vector<int64_t> peers;
+  int64_t lookedAt = 0;
+  bool hasEarly = true;
+
+  struct Bell {
+    int read = -1, write = -1;
+    void open() {
+      int ends[2];
+      if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+        read = ends[0];
+        write = ends[1];
+      }
+    }
+    void ring() const { (void)!::write(write, "x", 1); }
+    void silence() const {
+      char drain[64];
+      while (::read(read, drain, sizeof(drain)) == sizeof(drain))
+        ;
+    }
+  };
+  Bell threadBell, rankBell;
+  std::atomic<bool> isAwaiting{false}; ///< a rank waits,
+  std::atomic<int64_t> awaitedNs{0};   ///< or did then
+  std::atomic<bool> isWanted{false};   ///< the turn, by a rank
+  std::atomic<bool> isThreadPolling{false}, isRankPolling{false};
+  std::atomic<bool> isInterrupted{false};
 };
 } // namespace
 
@@ -129,6 +189,7 @@ TcpCarrier::TcpCarrier(std::vector<Line> lines, bool encrypts)
     connection.early = std::move(line.received);
     if (connection.socket < 0)
       continue;
+    connection.isOpen = true;
     if (encrypts)
       connection.sealedChunk.reset(new std::byte[chunkBytes + tagBytes]);
     int yes = 1;
@@ -140,11 +201,8 @@ TcpCarrier::TcpCarrier(std::vector<Line> lines, bool encrypts)
 
 void TcpCarrier::start(Receiver &to) {
   receiver = &to;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
-    wakeRead = ends[0];
-    wakeWrite = ends[1];
-  }
+  threadBell.open();
+  rankBell.open();
   thread = std::thread([this] { serve(); });
 }
 
@@ -152,7 +210,7 @@ void TcpCarrier::stop(int64_t ms) {
   if (!thread.joinable())
     return;
   stopAt.store(nowNs() + ms * millisecond + 1);
-  wake();
+  threadBell.ring();
   thread.join();
   for (auto &connection : connections) {
     if (connection->socket >= 0)
@@ -160,8 +218,10 @@ void TcpCarrier::stop(int64_t ms) {
     crypto::wipe(connection->keys.send);
     crypto::wipe(connection->keys.receive);
   }
-  close(wakeRead);
-  close(wakeWrite);
+  for (const Bell &bell : {threadBell, rankBell}) {
+    close(bell.read);
+    close(bell.write);
+  }
 }
 
 void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
@@ -174,7 +234,7 @@ void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
     item.frame = frame;
     item.body = static_cast<const std::byte *>(body);
     item.pending = pending;
-    if (connection.queue.size() == 1)
+    if (!connection.isBlocked)
       mayGo = push(connection);
     // Who does not wait for it takes its body away.
     if (!pending && !connection.queue.empty() && frame.bytes > 0) {
@@ -183,12 +243,18 @@ void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
       std::memcpy(last.own.get(), body, frame.bytes);
       last.body = last.own.get();
     }
-    isLeft = !connection.queue.empty();
+    isLeft = !isEmpty(connection);
   }
   if (isLeft)
-    wake();
+    threadBell.ring();
   if (mayGo && receiver && pending)
     receiver->sent();
+}
+
+void TcpCarrier::sendLater(int64_t peer, const Frame &frame) {
+  Connection &connection = *connections[peer];
+  std::lock_guard lock(connection.mutex);
+  connection.queue.emplace_back().frame = frame;
 }
 
 bool TcpCarrier::prepare(Connection &connection, Item &item) {
@@ -215,10 +281,9 @@ bool TcpCarrier::prepare(Connection &connection, Item &item) {
     return true;
   crypto::Bytes chunk = bytesAt(item.body + item.from, item.size);
   if (encrypts)
-    crypto::seal(
-        key, connection.sealed++, {}, chunk,
-        {reinterpret_cast<uint8_t *>(connection.sealedChunk.get()),
-         chunk.size() + tagBytes});
+    crypto::seal(key, connection.sealed++, {}, chunk,
+                 {reinterpret_cast<uint8_t *>(connection.sealedChunk.get()),
+                  chunk.size() + tagBytes});
   else
     crypto::seal(key, connection.sealed++, chunk, {},
                  {reinterpret_cast<uint8_t *>(item.tag.data()), tagBytes});
@@ -226,9 +291,8 @@ bool TcpCarrier::prepare(Connection &connection, Item &item) {
 }
 
 bool TcpCarrier::sendPart(Connection &connection, Item &item) {
-  std::byte *chunk = encrypts
-                         ? connection.sealedChunk.get()
-                         : const_cast<std::byte *>(item.body) + item.from;
+  std::byte *chunk = encrypts ? connection.sealedChunk.get()
+                              : const_cast<std::byte *>(item.body) + item.from;
   std::byte *tag = encrypts ? chunk + item.size : item.tag.data();
   struct {
     std::byte *at;
@@ -255,20 +319,78 @@ bool TcpCarrier::sendPart(Connection &connection, Item &item) {
   return true;
 }
 
+void TcpCarrier::append(Connection &connection, const void *bytes,
+                        int64_t size) {
+  const crypto::Key &key = connection.keys.send;
+  crypto::Bytes plain = bytesAt(bytes, size);
+  size_t at = connection.batch.size();
+  connection.batch.resize(at + size + tagBytes);
+  auto *to = reinterpret_cast<uint8_t *>(connection.batch.data() + at);
+  if (encrypts) {
+    crypto::seal(key, connection.sealed++, {}, plain,
+                 {to, plain.size() + tagBytes});
+    return;
+  }
+  std::memcpy(to, plain.data(), plain.size());
+  crypto::seal(key, connection.sealed++, plain, {}, {to + size, tagBytes});
+}
+
+bool TcpCarrier::fillBatch(Connection &connection) {
+  bool mayGo = false;
+  connection.batch.clear();
+  connection.batchDone = 0;
+  while (!connection.queue.empty()) {
+    Item &item = connection.queue.front();
+    int64_t bytes = item.frame.bytes;
+    if (item.hasBegun || bytes > smallBytes ||
+        static_cast<int64_t>(connection.batch.size()) > batchBytes)
+      break;
+    append(connection, &item.frame, sizeof(Frame));
+    if (bytes > 0)
+      append(connection, item.body, bytes);
+    if (item.pending) {
+      item.pending->fetch_sub(1);
+      mayGo = true;
+    }
+    connection.queue.pop_front();
+  }
+  return mayGo;
+}
+
 bool TcpCarrier::push(Connection &connection) {
   bool mayGo = false;
-  while (!connection.queue.empty()) {
+  connection.isBlocked = false;
+  // True where a call is to be made again; reading finds out what is broken as
+  // well, and says so.
+  auto mayTryAgain = [&] {
+    connection.isBlocked = errno == EAGAIN || errno == EWOULDBLOCK;
+    connection.isBroken |= !connection.isBlocked && errno != EINTR;
+    return !connection.isBlocked;
+  };
+  while (!isEmpty(connection)) {
+    if (size_t left = connection.batch.size() - connection.batchDone) {
+      ssize_t bytes =
+          connection.isBroken
+              ? static_cast<ssize_t>(left)
+              : ::send(connection.socket,
+                       connection.batch.data() + connection.batchDone, left,
+                       MSG_NOSIGNAL);
+      if (bytes >= 0)
+        connection.batchDone += bytes;
+      else if (!mayTryAgain())
+        return mayGo;
+      continue;
+    }
+    mayGo |= fillBatch(connection);
+    if (!connection.batch.empty())
+      continue;
     Item &item = connection.queue.front();
     while (!connection.isBroken) {
       if ((!item.hasBegun || item.done == partBytes(item)) &&
           !prepare(connection, item))
         break;
-      if (sendPart(connection, item))
-        continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK)
+      if (!sendPart(connection, item) && !mayTryAgain())
         return mayGo;
-      if (errno != EINTR)
-        connection.isBroken = true; // Reading finds out as well, and says so.
     }
     if (item.pending) {
       item.pending->fetch_sub(1);
@@ -312,11 +434,10 @@ bool TcpCarrier::open(Connection &connection, std::string &why) {
     auto *at =
         reinterpret_cast<uint8_t *>(connection.body.get()) + connection.from;
     std::span<uint8_t> chunk(at, size), all(at, size + tagBytes);
-    isGenuine =
-        encrypts
-            ? crypto::open(key, connection.opened++, {}, all, chunk)
-            : crypto::open(key, connection.opened++, chunk,
-                           all.last(tagBytes), {});
+    isGenuine = encrypts
+                    ? crypto::open(key, connection.opened++, {}, all, chunk)
+                    : crypto::open(key, connection.opened++, chunk,
+                                   all.last(tagBytes), {});
   }
   if (isGenuine)
     return true;
@@ -326,20 +447,42 @@ bool TcpCarrier::open(Connection &connection, std::string &why) {
 
 bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
   Frame &frame = connection.frame;
+  bool isDry = false;
   // Others have their turn after a while.
-  for (int round = 0; round < 64; ++round) {
+  for (int round = 0;
+       round < 64 || connection.earlyAt < connection.early.size(); ++round) {
     int64_t size = std::min(chunkBytes, frame.bytes - connection.from);
-    std::byte *to = connection.isInBody ? connection.body.get() + connection.from
-                                        : connection.head.data();
+    std::byte *to = connection.isInBody
+                        ? connection.body.get() + connection.from
+                        : connection.head.data();
     int64_t whole = connection.isInBody ? size + tagBytes : headBytes;
     int64_t left = whole - connection.read;
     ssize_t bytes;
-    if (!connection.early.empty()) {
-      bytes = std::min<int64_t>(left, connection.early.size());
-      std::memcpy(to + connection.read, connection.early.data(), bytes);
-      connection.early.erase(0, bytes);
+    std::string &early = connection.early;
+    bool isAhead = left < readBytes;
+    if (connection.earlyAt < early.size()) {
+      bytes = std::min<int64_t>(left, early.size() - connection.earlyAt);
+      std::memcpy(to + connection.read, early.data() + connection.earlyAt,
+                  bytes);
+      connection.earlyAt += bytes;
+    } else if (isDry) {
+      return true;
     } else {
-      bytes = recv(connection.socket, to + connection.read, left, 0);
+      // Who gets less than there was room for has all that there is.
+      int64_t room = isAhead ? readBytes : left;
+      if (isAhead)
+        early.resize(room);
+      bytes = recv(connection.socket,
+                   isAhead ? early.data()
+                           : reinterpret_cast<char *>(to) + connection.read,
+                   room, 0);
+      isDry = bytes > 0 && bytes < room;
+      if (isAhead) {
+        early.resize(std::max<ssize_t>(bytes, 0));
+        connection.earlyAt = 0;
+        if (bytes > 0)
+          continue;
+      }
     }
     if (bytes == 0)
       return false;
@@ -371,8 +514,8 @@ bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
         return false;
       }
       if (frame.bytes > 0)
-        connection.body.reset(
-            new (std::nothrow) std::byte[frame.bytes + tagBytes]);
+        connection.body.reset(new (std::nothrow)
+                                  std::byte[frame.bytes + tagBytes]);
       if (frame.bytes > 0 && !connection.body) {
         why = "no memory for a message of " + std::to_string(frame.bytes) +
               " bytes";
@@ -389,61 +532,119 @@ bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
   return true;
 }
 
+bool TcpCarrier::flush() {
+  bool isAllSent = true, mayGo = false;
+  for (auto &connection : connections) {
+    if (connection->socket < 0)
+      continue;
+    std::lock_guard lock(connection->mutex);
+    if (!connection->isBlocked)
+      mayGo |= push(*connection);
+    isAllSent &= isEmpty(*connection) || connection->isBroken;
+  }
+  if (mayGo)
+    receiver->sent();
+  return isAllSent;
+}
+
+void TcpCarrier::look(int bell, int64_t ms, std::atomic<bool> *isPolling) {
+  files.assign(1, {bell, POLLIN, 0});
+  peers.assign(1, -1);
+  for (size_t peer = 0; peer < connections.size(); ++peer) {
+    Connection &connection = *connections[peer];
+    if (!connection.isOpen)
+      continue;
+    std::lock_guard lock(connection.mutex);
+    bool waits = connection.isBlocked && !connection.isBroken;
+    files.push_back({connection.socket,
+                     static_cast<short>(POLLIN | (waits ? POLLOUT : 0)), 0});
+    peers.push_back(static_cast<int64_t>(peer));
+  }
+  bool isEarly = std::exchange(hasEarly, false);
+  isPolling->store(true);
+  // Who asks for the turn, or for a rank, rings a bell if it sees the former.
+  bool isAsked = isPolling == &isThreadPolling ? isWanted.load()
+                                               : isInterrupted.exchange(false);
+  poll(files.data(), files.size(),
+       isEarly || isAsked ? 0 : static_cast<int>(ms));
+  isPolling->store(false);
+  if (files[0].revents)
+    (bell == threadBell.read ? threadBell : rankBell).silence();
+  bool looksAround = nowNs() - lookedAt > 250 * millisecond;
+  if (looksAround)
+    lookedAt = nowNs();
+  for (size_t i = 1; i < files.size(); ++i) {
+    Connection &connection = *connections[peers[i]];
+    if (files[i].revents & POLLOUT) {
+      bool mayGo;
+      {
+        std::lock_guard lock(connection.mutex);
+        mayGo = push(connection);
+      }
+      if (mayGo)
+        receiver->sent();
+    }
+    std::string why;
+    bool isReadable = files[i].revents & (POLLIN | POLLHUP | POLLERR);
+    bool isFull = isReadable || connection.earlyAt < connection.early.size();
+    if ((isFull && !pull(peers[i], connection, why)) ||
+        (looksAround && !isFull &&
+         connection.contact.isLost(connection.socket, why))) {
+      connection.isOpen = false;
+      // What follows is not read: the other side is not to wait for that.
+      shutdown(connection.socket, SHUT_RDWR);
+      receiver->lost(peers[i], why);
+    }
+  }
+}
+
+void TcpCarrier::await(int64_t ms) {
+  isAwaiting.store(true);
+  if (!turn.try_lock()) {
+    isWanted.store(true);
+    if (isThreadPolling.load())
+      threadBell.ring();
+    turn.lock();
+    isWanted.store(false);
+  }
+  flush();
+  look(rankBell.read, ms, &isRankPolling);
+  turn.unlock();
+  awaitedNs.store(nowNs());
+  isAwaiting.store(false);
+}
+
+void TcpCarrier::interrupt() {
+  isInterrupted.store(true);
+  if (isRankPolling.load())
+    rankBell.ring();
+}
+
 void TcpCarrier::serve() {
-  bool hasEarly = true;
-  std::vector<bool> isOpen;
-  for (auto &connection : connections)
-    isOpen.push_back(connection->socket >= 0);
-  int64_t lookedAt = 0;
+  constexpr int64_t leastNap = 1, mostNap = 8;
+  int64_t nap = leastNap;
   while (true) {
-    std::vector<pollfd> files = {{wakeRead, POLLIN, 0}};
-    std::vector<int64_t> peers = {-1};
-    bool isEmpty = true;
-    for (size_t peer = 0; peer < connections.size(); ++peer) {
-      if (!isOpen[peer])
+    int64_t at = stopAt.load();
+    // While a rank waits, or soon does again, it is its turn.
+    while (at == 0 && (isWanted.load() || isAwaiting.load() ||
+                       nowNs() - awaitedNs.load() < nap * millisecond)) {
+      pollfd bell = {threadBell.read, POLLIN, 0};
+      bool isRung = poll(&bell, 1, static_cast<int>(nap)) > 0;
+      nap = std::min(2 * nap, mostNap);
+      at = stopAt.load();
+      if (!isRung)
         continue;
-      Connection &connection = *connections[peer];
-      std::lock_guard lock(connection.mutex);
-      bool waits = !connection.queue.empty() && !connection.isBroken;
-      isEmpty &= !waits;
-      files.push_back({connection.socket,
-                       static_cast<short>(POLLIN | (waits ? POLLOUT : 0)), 0});
-      peers.push_back(static_cast<int64_t>(peer));
+      threadBell.silence();
+      // Something is left to be sent, and the rank may not come by.
+      if (!isWanted.load() && !isAwaiting.load())
+        break;
     }
-    if (int64_t at = stopAt.load(); at != 0 && (isEmpty || nowNs() > at))
+    std::lock_guard lock(turn);
+    nap = leastNap;
+    bool isAllSent = flush();
+    if (at != 0 && (isAllSent || nowNs() > at))
       return;
-    bool isEarly = std::exchange(hasEarly, false);
-    poll(files.data(), files.size(),
-         isEarly ? 0 : stopAt.load() ? 20 : 300);
-    char drain[64];
-    while (read(wakeRead, drain, sizeof(drain)) > 0)
-      ;
-    bool looksAround = nowNs() - lookedAt > 250 * millisecond;
-    if (looksAround)
-      lookedAt = nowNs();
-    for (size_t i = 1; i < files.size(); ++i) {
-      Connection &connection = *connections[peers[i]];
-      if (files[i].revents & POLLOUT) {
-        bool mayGo;
-        {
-          std::lock_guard lock(connection.mutex);
-          mayGo = push(connection);
-        }
-        if (mayGo)
-          receiver->sent();
-      }
-      std::string why;
-      bool isReadable = files[i].revents & (POLLIN | POLLHUP | POLLERR);
-      bool isFull = isReadable || !connection.early.empty();
-      if ((isFull && !pull(peers[i], connection, why)) ||
-          (looksAround && !isFull &&
-           connection.contact.isLost(connection.socket, why))) {
-        isOpen[peers[i]] = false;
-        // What follows is not read: the other side is not to wait for that.
-        shutdown(connection.socket, SHUT_RDWR);
-        receiver->lost(peers[i], why);
-      }
-    }
+    look(threadBell.read, at != 0 ? 20 : 300, &isThreadPolling);
   }
 }
 
@@ -464,8 +665,8 @@ static Link linkOf(const Job &job, const std::string &world, int64_t port,
 
 /// Connects to rank `peer`, which listens at `place`.
 static bool callRank(Job &job, const std::string &world, int64_t peer,
-                      const std::string &place, int64_t deadline, Line &line,
-                      std::string &error) {
+                     const std::string &place, int64_t deadline, Line &line,
+                     std::string &error) {
   const Launch &launch = job.launch;
   size_t colon = place.rfind(':');
   std::string host = place.substr(0, colon), why = "no address";
@@ -475,8 +676,7 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
   Claim claim = {launch.rank, launch.size, launch.encrypts};
   Link link = linkOf(job, world, port, peer);
   while (port > 0) {
-    int64_t soon =
-        std::min(deadline, nowNs() + Door::strangerMs * millisecond);
+    int64_t soon = std::min(deadline, nowNs() + Door::strangerMs * millisecond);
     std::string word, none;
     Knock done = knock(host, port, soon, job.store->secret(), link, claim,
                        line.socket, line.keys, line.received, why);
@@ -496,9 +696,8 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  error = "rank " + std::to_string(launch.rank) +
-          " cannot connect to rank " + std::to_string(peer) + " at " + place +
-          ": " + why;
+  error = "rank " + std::to_string(launch.rank) + " cannot connect to rank " +
+          std::to_string(peer) + " at " + place + ": " + why;
   return false;
 }
 
@@ -553,8 +752,7 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
   status = SHARDRT_LOST;
   Socket listener = listenAt(address, 0, address, port, why);
   if (listener.get() < 0) {
-    error = "rank " + std::to_string(launch.rank) +
-            " cannot listen: " + why;
+    error = "rank " + std::to_string(launch.rank) + " cannot listen: " + why;
     return nullptr;
   }
   fcntl(listener.get(), F_SETFL, O_NONBLOCK);

@@ -5,10 +5,8 @@
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include <bit>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <thread>
 
 using namespace shardrt;
 
@@ -67,7 +65,7 @@ bool WireGroup::take(Failure failure) {
     return false;
   firstFailure = std::move(failure);
   hasFailed.store(true);
-  changed.notify_all();
+  carrier->interrupt();
   return true;
 }
 
@@ -113,7 +111,7 @@ std::string WireGroup::tell(const Call &call) const {
 void WireGroup::deliver(int64_t peer, const Frame &frame,
                         std::unique_ptr<std::byte[]> body) {
   Frame answer;
-  bool answers = false;
+  bool answers = false, releases = false;
   Failure mismatch;
   {
     std::lock_guard lock(mutex);
@@ -124,7 +122,6 @@ void WireGroup::deliver(int64_t peer, const Frame &frame,
           {frame.site, frame.count}, frame.offset, nowNs(), std::move(body)};
       if (posted >= frame.sequence)
         compare(peer, frame);
-      changed.notify_all();
       break;
     }
     case Frame::Ask:
@@ -152,12 +149,10 @@ void WireGroup::deliver(int64_t peer, const Frame &frame,
       take(decode(body.get(), frame.bytes));
       break;
     case Frame::Arrive:
-      ++arrived;
-      changed.notify_all();
+      releases = arrive(frame.sequence);
       break;
     case Frame::Release:
-      ++released;
-      changed.notify_all();
+      released = frame.sequence;
       break;
     case Frame::Leave:
       hasLeft[peer] = true;
@@ -169,6 +164,8 @@ void WireGroup::deliver(int64_t peer, const Frame &frame,
   }
   if (answers)
     carrier->send(peer, answer, nullptr, nullptr);
+  if (releases)
+    release(frame.sequence, frame.count != 0);
   if (mismatch.status != 0)
     fail(std::move(mismatch));
 }
@@ -204,11 +201,7 @@ void WireGroup::compare(int64_t peer, const Frame &frame) {
     disagree(entry.call, peer, tell(theirs));
 }
 
-void WireGroup::sent() {
-  // Under the mutex: whoever looks at a count and then sleeps misses nothing.
-  std::lock_guard lock(mutex);
-  changed.notify_all();
-}
+void WireGroup::sent() { carrier->interrupt(); }
 
 void WireGroup::lost(int64_t peer, const std::string &why) {
   std::string text;
@@ -245,26 +238,12 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
   where.awaitsSite = ticket.call.site;
   where.sinceNs = start;
   bool result = false;
-  int64_t rounds = 0;
   while (true) {
     if ((result = done()) || hasFailed.load())
       break;
     lock.unlock();
-    bool mine = carrier->advance();
+    carrier->await(50);
     lock.lock();
-    if ((result = done()) || hasFailed.load())
-      break;
-    if (mine) {
-      // Nobody else makes this carrier go on.
-      lock.unlock();
-      if (++rounds < 500)
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      lock.lock();
-    } else {
-      changed.wait_for(lock, std::chrono::milliseconds(50));
-    }
     int64_t now = nowNs();
     if (now - asked < 50 * millisecond)
       continue;
@@ -492,20 +471,46 @@ bool WireGroup::leaveStep() {
   return !hasFailed.load();
 }
 
-bool WireGroup::barrier() {
+bool WireGroup::arrive(int64_t number) {
+  if (++arrived[number % 2] < numRanks)
+    return false;
+  arrived[number % 2] = 0;
+  released = number;
+  return true;
+}
+
+void WireGroup::release(int64_t number, bool isUrgent) {
+  Frame frame;
+  frame.kind = Frame::Release;
+  frame.sequence = number;
+  for (int64_t peer = 1; peer < numRanks; ++peer)
+    if (isUrgent)
+      carrier->send(peer, frame, nullptr, nullptr);
+    else
+      carrier->sendLater(peer, frame);
+}
+
+bool WireGroup::barrier(int64_t lead) {
   Ticket none;
   none.call.site = -1;
-  ++barriers;
-  Frame frame;
-  frame.kind = me == 0 ? Frame::Release : Frame::Arrive;
+  int64_t number = ++barriers;
+  bool isUrgent = lead == 0, releases = false;
   if (me != 0) {
-    carrier->send(0, frame, nullptr, nullptr);
-    return wait(Everybody, none, [&] { return released >= barriers; });
+    Frame frame;
+    frame.kind = Frame::Arrive;
+    frame.sequence = number;
+    frame.count = isUrgent;
+    if (isUrgent)
+      carrier->send(0, frame, nullptr, nullptr);
+    else
+      carrier->sendLater(0, frame);
+  } else {
+    {
+      std::lock_guard lock(mutex);
+      releases = arrive(number);
+    }
+    if (releases)
+      release(number, isUrgent);
   }
-  if (!wait(Everybody, none,
-            [&] { return arrived >= barriers * (numRanks - 1); }))
-    return false;
-  for (int64_t peer = 1; peer < numRanks; ++peer)
-    carrier->send(peer, frame, nullptr, nullptr);
-  return true;
+  return wait(Everybody, none, [&] { return released >= number - lead; });
 }

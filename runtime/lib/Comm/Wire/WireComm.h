@@ -13,7 +13,6 @@
 #include "Comm/Comm.h"
 #include "Comm/Wire/Carrier.h"
 #include <array>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,7 +54,7 @@ public:
   void settle() override { carrier->detach(); }
   void enterStep() override;
   bool leaveStep() override;
-  bool barrier() override;
+  bool barrier(int64_t lead) override;
 
 private:
   static constexpr int64_t numSlots = 16;
@@ -90,6 +89,11 @@ private:
   std::string tell(const Call &call) const;
   std::string tellWhere(int64_t rank, const Where &where) const;
   void askAround();
+  /// On rank 0, which holds the mutex: somebody has come to barrier `number`;
+  /// true if all have.
+  bool arrive(int64_t number);
+  /// On rank 0, which does not: tells all of a barrier to which all have come.
+  void release(int64_t number, bool isUrgent);
 
   const int64_t me, numRanks;
   GroupOptions options;
@@ -97,7 +101,6 @@ private:
   std::unique_ptr<Carrier> carrier;
 
   mutable std::mutex mutex; ///< guards what follows, but for the rank's own
-  std::condition_variable changed;
   std::vector<std::map<int64_t, Message>> inbox; ///< by peer and sequence
   std::array<Past, historySize> past;
   int64_t posted = 0, stepsLeft = 0;
@@ -105,7 +108,10 @@ private:
   int64_t askedNs = 0; ///< when others were asked where they are; 0: not yet
   std::vector<std::unique_ptr<Where>> told; ///< by rank
   std::vector<bool> hasLeft;
-  int64_t arrived = 0, released = 0;
+  // Barriers. On rank 0: how many have come to the even and to the odd one that
+  // is under way. Nobody is two ahead of another.
+  int64_t arrived[2] = {0, 0};
+  int64_t released = 0; ///< the last to which all have come
   Failure firstFailure;
   /// Found while the mutex was held, to be reported without it.
   Failure pendingMismatch;
