@@ -387,7 +387,7 @@ def main() -> int:
             known[entry["case"]] = entry
     work = options.results.with_suffix(".work").resolve()
     work.mkdir(exist_ok=True)
-    campaign = Campaign(options.tools.resolve(), work, slack=options.slack or (3 if options.sample else 1), options.timeout)
+    campaign = Campaign(options.tools.resolve(), work, options.slack or (3 if options.sample else 1), options.timeout)
     makers = {"ranks": campaign.rank_cases, "signals": campaign.signal_cases, "writes": campaign.write_cases, "links": campaign.link_cases}
     cases = [case for kind, make in makers.items() if options.only in (None, kind) for case in make() if options.match in case.name]
     if options.sample:
