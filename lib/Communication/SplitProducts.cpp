@@ -18,6 +18,7 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 
@@ -87,6 +88,18 @@ private:
   /// From `owned` to `needed` along the dim of `like`.
   Value exchange(Value value, ArrayAttr dims, const Blocks &like, std::vector<Interval> owned, std::vector<Interval> needed,
                  StringAttr reason);
+  /// The product of what is gathered, operand `operand` of `dot`, with one block after another.
+  Value meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand, AllGatherOp gather, const Blocks &blocks, Value total, Type sumType);
+  /// The partial sums that `scatter` combines, passed from rank to rank.
+  Value sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter, const Blocks &blocks);
+  /// The number of the block that is here at `turn`, an index.
+  Value ownerAt(int64_t ranks, Value turn);
+  /// What of dim `dim` of `value` is block `owner`, begun at `begins` of it.
+  Value sliceOf(Value value, unsigned dim, const Blocks &blocks, ArrayRef<int64_t> begins, Value owner);
+  /// `block`, of as many elements along `dim` as `size` says, in a buffer that any block fits in.
+  Value inBuffer(Value block, unsigned dim, const Blocks &blocks, OpFoldResult size);
+  /// A buffer from the next place.
+  Value pass(Value buffer, ArrayAttr dims, const Blocks &blocks, StringAttr reason);
   /// The product of other operands, of elements of type `element`.
   Value multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs, Type element);
   RankedTensorType sliced(Value value, unsigned dim, ArrayRef<Interval> blocks) {
@@ -119,10 +132,14 @@ std::optional<Blocks> Splitter::blocksOf(unsigned place, const DimExchange &exch
     size = std::max(size, part.end);
     covered += part.size();
   }
-  for (size_t i = 0; i < parts.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (!intersect(parts[i], parts[j]).empty())
-        return std::nullopt;
+  std::vector<Interval> sorted(parts);
+  llvm::sort(sorted, [](Interval a, Interval b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  int64_t end = INT64_MIN;
+  for (Interval part : sorted) {
+    if (!part.empty() && part.begin < end)
+      return std::nullopt;
+    end = part.empty() ? end : part.end;
+  }
   for (Interval whole : wholes)
     if (whole != Interval{0, size})
       return std::nullopt;
@@ -226,6 +243,13 @@ std::vector<Interval> Splitter::turned(ArrayRef<Interval> blocks, int64_t shift)
   return result;
 }
 
+static int64_t longest(const Blocks &blocks) {
+  int64_t size = 0;
+  for (Interval block : blocks.blocks)
+    size = std::max(size, block.size());
+  return size;
+}
+
 /// Where blocks begin. A slice of nothing may start at a dim's end, where none may be taken.
 static SmallVector<int64_t> beginsOf(ArrayRef<Interval> blocks) {
   return llvm::map_to_vector(blocks, [](Interval block) { return block.empty() ? 0 : block.begin; });
@@ -289,8 +313,79 @@ static Type sumTypeOf(stablehlo::DotGeneralOp dot) {
 }
 
 //===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value Splitter::ownerAt(int64_t ranks, Value turn) {
+  SmallVector<int64_t> places = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
+  Value place = getValueOrCreateConstantIndexOp(builder, loc, lookUpHere(places));
+  Value further = arith::AddIOp::create(builder, loc, place, turn);
+  return arith::RemUIOp::create(builder, loc, further, arith::ConstantIndexOp::create(builder, loc, ranks));
+}
+
+Value Splitter::sliceOf(Value value, unsigned dim, const Blocks &blocks, ArrayRef<int64_t> begins, Value owner) {
+  RankedTensorType type = sliced(value, dim, blocks.blocks);
+  if (type == value.getType() && type.hasStaticShape())
+    return value;
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  offsets[dim] = pickEntry(builder, loc, begins, owner);
+  sizes[dim] = pickEntry(builder, loc, sizesOf(blocks.blocks), owner);
+  return takePart(builder, loc, type, value, offsets, sizes, strides);
+}
+
+Value Splitter::inBuffer(Value block, unsigned dim, const Blocks &blocks, OpFoldResult size) {
+  auto type = cast<RankedTensorType>(block.getType());
+  if (!type.isDynamicDim(dim))
+    return block;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = longest(blocks);
+  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)), high(low);
+  Value whole = arith::ConstantIndexOp::create(builder, loc, shape[dim]);
+  high[dim] = arith::SubIOp::create(builder, loc, whole, getValueOrCreateConstantIndexOp(builder, loc, size)).getResult();
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(builder, loc, type.clone(shape), block, low, high, zero);
+}
+
+Value Splitter::pass(Value buffer, ArrayAttr dims, const Blocks &blocks, StringAttr reason) {
+  std::vector<Interval> buffers = buffersOf(blocks.blocks.size(), longest(blocks));
+  return exchange(buffer, dims, blocks, buffers, turned(buffers, 1), reason);
+}
+
+//===----------------------------------------------------------------------===//
 // Products of what is gathered
 //===----------------------------------------------------------------------===//
+
+Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand, AllGatherOp gather, const Blocks &blocks, Value total,
+                           Type sumType) {
+  unsigned dim = blocks.exchange.dim;
+  Role role = roleOf(dot, operand, dim);
+  Value other = dot->getOperand(1 - operand);
+  int64_t ranks = blocks.blocks.size();
+  StringAttr reason = because(builder, gather.getReasonAttr(),
+                              "passes blocks round a ring of " + Twine(ranks) + " while they are multiplied");
+  SmallVector<int64_t> begins = beginsOf(blocks.blocks), zeros(ranks, 0);
+  auto meet = [&](Value turn, Value buffer, Value sum) -> Value {
+    Value owner = ownerAt(ranks, turn);
+    Value block = sliceOf(buffer, dim, blocks, zeros, owner);
+    Value beside = role.otherDim ? sliceOf(other, *role.otherDim, blocks, begins, owner) : other;
+    Value product = multiply(dot, operand == 0 ? block : beside, operand == 0 ? beside : block, sumType);
+    if (role.isContracted)
+      return sum ? AccumulateOp::create(builder, loc, product, sum).getResult() : product;
+    int64_t rank = cast<RankedTensorType>(product.getType()).getRank();
+    SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), strides(rank, builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, product);
+    offsets[role.resultDim] = pickEntry(builder, loc, begins, owner);
+    return putPart(builder, loc, product, sum, offsets, sizes, strides);
+  };
+  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Value own = inBuffer(gather.getInput(), dim, blocks, lookUpHere(sizesOf(blocks.blocks)));
+  SmallVector<Value> carried{pass(own, gather.getDims(), blocks, reason), meet(number(0), own, total)};
+  carried = buildTurnLoop(builder, loc, 1, ranks - 1, carried, [&](Value turn, ValueRange now) {
+    return SmallVector<Value>{pass(now[0], gather.getDims(), blocks, reason), meet(turn, now[0], now[1])};
+  });
+  return meet(number(ranks - 1), carried[0], carried[1]);
+}
 
 bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   auto gather = dot->getOperand(operand).getDefiningOp<AllGatherOp>();
@@ -323,7 +418,9 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
     sizes[role.resultDim] = builder.getIndexAttr(blocks->whole);
     total = tensor::EmptyOp::create(builder, loc, sizes, element);
   }
-  for (int64_t shift = 0; shift < ranks; ++shift) {
+  if (ranks > kMostTurnsWrittenOut)
+    total = meetInLoop(dot, operand, gather, *blocks, total, sumType);
+  for (int64_t shift = 0; shift < ranks && ranks <= kMostTurnsWrittenOut; ++shift) {
     std::vector<Interval> now = turned(blocks->blocks, shift);
     Value block = gather.getInput();
     if (shift > 0)
@@ -350,6 +447,35 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
 //===----------------------------------------------------------------------===//
 // Products that are scattered
 //===----------------------------------------------------------------------===//
+
+Value Splitter::sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter, const Blocks &blocks) {
+  unsigned dim = blocks.exchange.dim;
+  int64_t ranks = blocks.blocks.size();
+  StringAttr reason = because(builder, scatter.getReasonAttr(),
+                              "passes sums of blocks round a ring of " + Twine(ranks) + " while the next ones are multiplied");
+  SmallVector<int64_t> begins = beginsOf(blocks.blocks);
+  // The block whose sum is here: the one of the rank before goes the whole way round, to its owner.
+  auto multiplyAt = [&](Value owner) {
+    Value operands[] = {dot.getLhs(), dot.getRhs()};
+    for (unsigned side : {0u, 1u})
+      for (int64_t i = 0, e = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank(); i < e; ++i)
+        if (Role role = roleOf(dot, side, i); !role.isContracted && role.resultDim == dim)
+          operands[side] = sliceOf(operands[side], i, blocks, begins, owner);
+    return multiply(dot, operands[0], operands[1], cast<RankedTensorType>(dot.getType()).getElementType());
+  };
+  auto startAt = [&](Value turn) {
+    Value owner = ownerAt(ranks, turn);
+    return inBuffer(multiplyAt(owner), dim, blocks, pickEntry(builder, loc, sizesOf(blocks.blocks), owner));
+  };
+  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  SmallVector<Value> sum = buildTurnLoop(builder, loc, 2, ranks, startAt(number(1)), [&](Value turn, ValueRange now) {
+    Value come = pass(now[0], scatter.getDims(), blocks, reason);
+    return SmallVector<Value>{AccumulateOp::create(builder, loc, startAt(turn), come)};
+  });
+  Value come = pass(sum[0], scatter.getDims(), blocks, reason), owner = ownerAt(ranks, number(0));
+  SmallVector<int64_t> zeros(ranks, 0);
+  return AccumulateOp::create(builder, loc, multiplyAt(owner), sliceOf(come, dim, blocks, zeros, owner));
+}
 
 bool Splitter::splitScattered(ReduceScatterOp scatter) {
   auto dot = scatter.getInput().getDefiningOp<stablehlo::DotGeneralOp>();
@@ -384,13 +510,13 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
     return multiply(dot, operands[0], operands[1], element);
   };
   SmallVector<Value> arriving;
-  for (int64_t shift = 1; shift < ranks; ++shift) {
+  for (int64_t shift = 1; shift < ranks && ranks <= kMostTurnsWrittenOut; ++shift) {
     Value product = multiplyBlock(shift);
     arriving.push_back(exchange(product, scatter.getDims(), *blocks, turned(blocks->blocks, shift), blocks->blocks,
                                 because(builder, scatter.getReasonAttr(),
                                         "sends block " + Twine(shift) + " of " + Twine(ranks) + " while the next one is multiplied")));
   }
-  Value total = multiplyBlock(0);
+  Value total = ranks > kMostTurnsWrittenOut ? sumInLoop(dot, scatter, *blocks) : multiplyBlock(0);
   for (Value term : arriving)
     total = AccumulateOp::create(builder, loc, term, total);
   if (total.getType() != scatter.getType())

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/Slices.h"
 #include <cmath>
 
@@ -160,7 +161,7 @@ Value Ring::ofKeys(Value block, AffineMap map, const Here &here, int64_t keyPart
     int64_t size = staticSize(sizes);
     if (ownedParts.size() == 1 && size == cast<RankedTensorType>((into ? into : block).getType()).getDimSize(*dim))
       return block;
-    return slice(block, *dim, pick(begins, here.owner), pick(sizes, here.owner), size, into);
+    return slice(block, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), size, into);
   }
   const Turn &now = plan.turns[here.turn];
   if (!dim || now.parts.size() == 1)
@@ -253,7 +254,7 @@ SmallVector<Value> Ring::positions(const Here &here, int64_t part, int64_t keyPa
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.parts[part])));
   OpFoldResult key;
   if (here.isPassed)
-    key = pick(llvm::map_to_vector(ownedParts[keyPart].natural.intervals, [](Interval keys) { return keys.begin; }), here.owner);
+    key = pickEntry(b, loc, llvm::map_to_vector(ownedParts[keyPart].natural.intervals, [](Interval keys) { return keys.begin; }), here.owner);
   else
     key = beginAt(localization, plan.turns[here.turn].parts[keyPart].natural);
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, key));

@@ -119,10 +119,8 @@ public:
 private:
   /// Where a step's blocks begin: batch dims, query, key.
   llvm::SmallVector<mlir::Value> positions(const Here &here, int64_t part, int64_t keyPart);
-  /// The keys that are here at turn `shift`, a tensor of one number.
-  Here passedAt(mlir::Value shift);
-  /// Entry `index` of `table`.
-  mlir::OpFoldResult pick(llvm::ArrayRef<int64_t> table, mlir::Value index);
+  /// The keys that are here at `turn` of a loop, an index.
+  Here passedAt(mlir::Value turn);
   /// A slice along the dim of the keys, or with `into` that with `block` in its place.
   mlir::Value slice(mlir::Value block, unsigned dim, mlir::OpFoldResult offset, mlir::OpFoldResult size, int64_t staticSize, mlir::Value into = {});
   int64_t bufferSize() const { return longestBlock(owned); }

@@ -12,10 +12,10 @@
 //===----------------------------------------------------------------------===//
 #include "RingBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -33,35 +33,13 @@ std::string Ring::whyPassed(bool isGradient) {
 // Whose block is here
 //===----------------------------------------------------------------------===//
 
-OpFoldResult Ring::pick(ArrayRef<int64_t> table, Value index) {
-  if (llvm::all_equal(table))
-    return b.getIndexAttr(table.front());
-  int64_t step = table[1] - table[0];
-  bool isLinear = llvm::all_of(llvm::enumerate(table), [&](auto entry) {
-    return entry.value() == table[0] + int64_t(entry.index()) * step;
-  });
-  if (isLinear) {
-    Value value = index;
-    if (step != 1)
-      value = arith::MulIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, step));
-    if (table[0] != 0)
-      value = arith::AddIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, table[0]));
-    return value;
-  }
-  auto type = RankedTensorType::get({int64_t(table.size())}, b.getI64Type());
-  Value entries = stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, table))));
-  Value entry = tensor::ExtractOp::create(b, loc, entries, index);
-  return arith::IndexCastOp::create(b, loc, b.getIndexType(), entry).getResult();
-}
-
-Here Ring::passedAt(Value shift) {
+Here Ring::passedAt(Value turn) {
   PlacesOf along = placesOf(owned.axes, plan.places, localization.meshSizes());
   auto index = [&](OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, loc, value); };
-  Value turn = arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, shift, ValueRange()));
   Value further = arith::AddIOp::create(b, loc, index(localization.lookup(along.place, owned.axes)), turn);
   Value place = arith::RemUIOp::create(b, loc, further, arith::ConstantIndexOp::create(b, loc, plan.length));
   Value rest = index(localization.lookup(along.rest, owned.axes));
-  return {0, /*isPassed=*/true, arith::AddIOp::create(b, loc, rest, index(pick(along.ofPlace, place)))};
+  return {0, /*isPassed=*/true, arith::AddIOp::create(b, loc, rest, index(pickEntry(b, loc, along.ofPlace, place)))};
 }
 
 Value Ring::slice(Value block, unsigned dim, OpFoldResult offset, OpFoldResult size, int64_t staticSize, Value into) {
@@ -86,7 +64,7 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
   // A slice of nothing may start at a dim's end, where none may be taken.
   for (Interval keys : owned.intervals)
     begins.push_back(keys.empty() ? 0 : keys.begin);
-  return slice(piece.value, *dim, pick(begins, here.owner), pick(sizes, here.owner), staticSize(sizes));
+  return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,9 +99,7 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift, StringRef why)
   unsigned dim = *keyOf(piece.map);
   SmallVector<IntervalTable> from(piece.tables), to(piece.tables);
   from[dim] = to[dim] = {owned.axes, {}};
-  int64_t size = bufferSize();
-  for (int64_t number = 0, e = owned.intervals.size(); number < e; ++number)
-    from[dim].intervals.push_back({number * size, (number + 1) * size});
+  llvm::append_range(from[dim].intervals, buffersOf(owned.intervals.size(), bufferSize()));
   for (int64_t number : turnPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
     to[dim].intervals.push_back(from[dim].intervals[number]);
   Value come = localization.exchange(buffer, from, to, {}, why);
@@ -137,39 +113,24 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift, StringRef why)
 SmallVector<Value> Ring::runTurns(const Run &run, ArrayRef<Piece> travelling, ValueRange state,
                                   llvm::function_ref<SmallVector<Value>(const Here &, ValueRange, ValueRange)> meet) {
   std::string why = whyPassed(/*isGradient=*/false);
-  auto number = [&](int64_t value) -> Value {
-    auto type = RankedTensorType::get({}, b.getI64Type());
-    return stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, value))));
-  };
   auto passAll = [&](ValueRange blocks, int64_t shift) {
     SmallVector<Value> come;
     for (auto [block, piece] : llvm::zip_equal(blocks, travelling))
       come.push_back(pass(block, piece, shift, why));
     return come;
   };
-  SmallVector<Value> carried{number(run.first)}, blocks = llvm::map_to_vector(travelling, [](const Piece &piece) { return piece.value; });
-  llvm::append_range(carried, run.first ? passAll(blocks, run.first) : blocks);
+  SmallVector<Value> carried = llvm::map_to_vector(travelling, [](const Piece &piece) { return piece.value; });
+  unsigned count = carried.size();
+  if (run.first)
+    carried = passAll(carried, run.first);
   llvm::append_range(carried, state);
-  unsigned count = blocks.size();
-  if (run.count() > 1) {
-    // All turns but the last, after which nothing is passed.
-    SmallVector<Type> types = llvm::map_to_vector(carried, [](Value value) { return value.getType(); });
-    SmallVector<Location> locs(types.size(), loc);
-    auto loop = stablehlo::WhileOp::create(b, loc, types, carried);
-    OpBuilder::InsertionGuard guard(b);
-    Block *condition = b.createBlock(&loop.getCond(), {}, types, locs);
-    Value last = number(run.last);
-    Value goesOn = stablehlo::CompareOp::create(b, loc, condition->getArgument(0), last, stablehlo::ComparisonDirection::LT,
-                                                stablehlo::ComparisonType::SIGNED);
-    stablehlo::ReturnOp::create(b, loc, goesOn);
-    Block *body = b.createBlock(&loop.getBody(), {}, types, locs);
-    ValueRange arguments = body->getArguments(), here = arguments.slice(1, count);
-    SmallVector<Value> next{stablehlo::AddOp::create(b, loc, types[0], arguments[0], number(1))};
-    llvm::append_range(next, passAll(here, 1));
-    llvm::append_range(next, meet(passedAt(arguments[0]), here, arguments.drop_front(1 + count)));
-    stablehlo::ReturnOp::create(b, loc, next);
-    carried = llvm::to_vector(ValueRange(loop.getResults()));
-  }
+  // All turns but the last, after which nothing is passed.
+  carried = buildTurnLoop(b, loc, run.first, run.last, carried, [&](Value turn, ValueRange now) {
+    SmallVector<Value> next = passAll(now.take_front(count), 1);
+    llvm::append_range(next, meet(passedAt(turn), now.take_front(count), now.drop_front(count)));
+    return next;
+  });
   ValueRange now(carried);
-  return meet(passedAt(number(run.last)), now.slice(1, count), now.drop_front(1 + count));
+  Value last = arith::ConstantIndexOp::create(b, loc, run.last);
+  return meet(passedAt(last), now.take_front(count), now.drop_front(count));
 }

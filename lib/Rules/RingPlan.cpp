@@ -13,6 +13,7 @@
 #include "RingPlan.h"
 #include "Distribution.h"
 #include "shardc/Interfaces/OrderCost.h"
+#include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

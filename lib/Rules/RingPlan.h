@@ -34,9 +34,6 @@ struct Run {
   int64_t count() const { return last - first + 1; }
 };
 
-/// A ring of no more turns than this is written out, each turn with tables of its own; a longer one is a loop.
-inline constexpr int64_t kMostTurnsWrittenOut = 8;
-
 struct RingPlan {
   PairWay way = PairWay::Ring;
   /// How each iteration dim lies while the op runs.

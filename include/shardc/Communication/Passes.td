@@ -157,7 +157,7 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   let options = [
     Option<"leastBlock", "least-block", "int64_t", /*default=*/"400000",
            "Bytes of a block that are worth a meeting of their own; 0: split whatever can be.">];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"> {
