@@ -1,13 +1,15 @@
 # One call for a library. Compiler libraries share one precompiled header and
-# link libMLIR.so; STANDALONE libraries (Layout) know neither MLIR nor LLVM.
+# link libMLIR.so; STANDALONE libraries (Layout) know neither MLIR nor LLVM;
+# INTERNAL ones serve our own tools and are not installed.
 #
 #   add_shardc_library(ShardcPartition Partition.cpp
 #     DEPENDS ShardcPartitionPassIncGen LINK_LIBS PUBLIC ShardcSpmd)
 function(add_shardc_library name)
-  cmake_parse_arguments(ARG "STANDALONE" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "STANDALONE;INTERNAL" "" "DEPENDS;LINK_LIBS" ${ARGN})
   add_library(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC
-    "${SHARDC_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
+    "$<BUILD_INTERFACE:${SHARDC_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
   if(ARG_LINK_LIBS)
     target_link_libraries(${name} ${ARG_LINK_LIBS})
@@ -17,6 +19,12 @@ function(add_shardc_library name)
   endif()
   if(NOT ARG_STANDALONE)
     shardc_use_mlir(${name})
+  endif()
+  if(NOT ARG_INTERNAL)
+    install(TARGETS ${name} EXPORT shardcTargets COMPONENT compiler)
+    if(NOT ARG_STANDALONE)
+      set_property(GLOBAL APPEND PROPERTY SHARDC_USES_MLIR shardc::${name})
+    endif()
   endif()
 endfunction()
 
@@ -29,11 +37,15 @@ function(add_shardc_tool name)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
   shardc_use_mlir(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  install(TARGETS ${name} COMPONENT tools)
 endfunction()
 
 # MLIR's headers (as system headers), libMLIR.so, the precompiled header.
 function(shardc_use_mlir target)
-  target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  # An installed package finds MLIR again by itself: cmake/shardcConfig.cmake.in.
+  foreach(directory ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+    target_include_directories(${target} SYSTEM PUBLIC "$<BUILD_INTERFACE:${directory}>")
+  endforeach()
   target_link_libraries(${target} PUBLIC MLIR LLVM)
   if(NOT TARGET ShardcPrecompiled)
     file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/ShardcPrecompiled.cpp" CONTENT "")

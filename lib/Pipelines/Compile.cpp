@@ -170,7 +170,7 @@ static std::string shortReason(StringRef reason) {
 ProgramMetadata shardc::describeProgram(ModuleOp local) {
   ProgramMetadata metadata;
   metadata.name = local.getName().value_or("").str();
-  metadata.compiler = "shardc 0.1.0";
+  metadata.compiler = "shardc " SHARDC_VERSION;
   MeshOp meshOp = *local.getOps<MeshOp>().begin();
   MeshAttr mesh = meshOp.getMesh();
   for (auto [name, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))

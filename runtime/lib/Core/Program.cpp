@@ -404,6 +404,6 @@ int shardrt_program_kernel_info(const shardrt_program *program, int64_t kernel,
   return SHARDRT_OK;
 }
 
-const char *shardrt_version(void) { return "0.1.0"; }
+const char *shardrt_version(void) { return SHARDC_VERSION; }
 
 } // extern "C"
