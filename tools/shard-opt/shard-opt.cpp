@@ -4,19 +4,15 @@
 // are read as in every tool: in a child process under limits first.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/Dialects.h"
 #include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "../Common/Tool.h"
 #include "VerifyPartition.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Analysis/Explain.h"
@@ -33,16 +29,6 @@ static llvm::cl::opt<bool>
     sandbox("sandbox",
             llvm::cl::desc("Let the program open, write and start nothing but "
                            "the input and the output"));
-
-static void registerUpstreamDialects(DialectRegistry &registry) {
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, cf::ControlFlowDialect,
-              complex::ComplexDialect, func::FuncDialect, index::IndexDialect,
-              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-              memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-              ub::UBDialect, vector::VectorDialect>();
-}
 
 /// The passes that help to look at what the project's own make.
 static void registerUpstreamPasses() {
@@ -116,8 +102,7 @@ static llvm::cl::extrahelp
 int main(int argc, char **argv) {
   ToolStart start("shard-opt", argc, argv);
   DialectRegistry registry;
-  registerUpstreamDialects(registry);
-  registerShardcDialects(registry);
+  registerAllDialects(registry);
   registerShardcPasses();
   registerVerifyPartitionPass();
   registerUpstreamPasses();

@@ -1,0 +1,17 @@
+//===- Dialects.h - All that tools on IR read -------------------*- C++ -*-===//
+#ifndef SHARDC_TOOLS_COMMON_DIALECTS_H
+#define SHARDC_TOOLS_COMMON_DIALECTS_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace shardc {
+
+/// The project's dialects (registerShardcDialects), and those of upstream that
+/// IR of any stage holds.
+void registerAllDialects(mlir::DialectRegistry &registry);
+
+} // namespace shardc
+
+#endif // SHARDC_TOOLS_COMMON_DIALECTS_H
