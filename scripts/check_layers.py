@@ -45,8 +45,8 @@ def read_layers(path: Path) -> dict[str, set[str]]:
             raise ValueError(f"{path}:{number}: expected 'room: names', found '{line}'")
         layers[room.strip()] = {room.strip(), *names.split()}
     known = {*layers, "llvm", "mlir", *SHARED_WITH_RUNTIME.values()}
-    for room, names in layers.items():
-        if unknown := sorted(names - known):
+    for room, allowed in layers.items():
+        if unknown := sorted(allowed - known):
             raise ValueError(f"{path}: room '{room}' names unknown rooms {', '.join(unknown)}")
     return layers
 
@@ -94,7 +94,7 @@ def main() -> int:
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
                 match = INCLUDE.match(line)
                 target = room_of_include(match.group(1)) if match else None
-                if target is None:
+                if match is None or target is None:
                     continue
                 if room not in layers:
                     print(f"{relative}:{number}: room '{room}' is not in cmake/layers.txt")

@@ -47,7 +47,7 @@ def compiled_text(path, ranks):
         main = next(op for op in module.body.operations if getattr(op, "name", None) is not None and str(op.name) == '"main"')
         open_arguments = ["sdy.sharding" not in attrs for attrs in main.arg_attrs] if main.arguments else []
         attributes = main.attributes
-        results = attributes["res_attrs"] if "res_attrs" in attributes else []
+        results = attributes.get("res_attrs", [])
         open_results = ["sdy.sharding" not in attrs for attrs in results] or [True] * len(main.type.results)
         devices = np.array(jax.devices()[:ranks])
         options = compiler.get_compile_options(1, ranks, devices.reshape(1, ranks))

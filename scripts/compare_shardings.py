@@ -41,7 +41,7 @@ def split_top(text):
         elif char == "," and depth == 0:
             parts.append(text[start:i])
             start = i + 1
-    return parts + [text[start:]]
+    return [*parts, text[start:]]
 
 
 def matching(text, start):

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_manifest(corpus: Path) -> list[dict[str, Any]]:
-    """The entries that are programs, each with "file" and "data": of a corpus, or of the programs of test/Execution/corpus."""
+    """The entries that are programs, each with "file" and "data", of a corpus or of test/Execution/corpus."""
     manifest = json.loads((corpus / "manifest.json").read_text())
     if isinstance(manifest, dict):
         return [entry for entry in manifest["entries"] if entry["file"].startswith("mlir/")]

@@ -10,6 +10,7 @@ not needed) and prints what its JSON report says. Every figure is from the run.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -39,7 +40,7 @@ def uneven_bands(rows: int, ranks: int) -> list[int]:
         boundaries[i] += 3 - 2 * (i % 2)
         if boundaries[i] % POOLING == 0:
             boundaries[i] += 1
-    return [high - low for low, high in zip(boundaries, boundaries[1:])]
+    return [high - low for low, high in itertools.pairwise(boundaries)]
 
 
 def run(command: list[str]) -> Report:

@@ -11,7 +11,6 @@ from pathlib import Path
 import jax
 import numpy as np
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
-
 from unet import init, unet
 
 ROWS, COLUMNS = 252, 192
@@ -30,7 +29,8 @@ def export(folder: Path, rows: int = ROWS, columns: int = COLUMNS, name: str = "
     by_rows = NamedSharding(mesh, PartitionSpec(None, "x"))
     shardings = (jax.tree.map(lambda _: whole, params), by_rows)
     shapes = jax.tree.map(
-        lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), (params, image), shardings)
+        lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding),
+        (params, image), shardings)
     lowered = jax.jit(unet, out_shardings=by_rows).trace(*shapes).lower(lowering_platforms=("cpu",))
     text = lowered.as_text(debug_info=True)
     # Where a checkout lies says nothing to a reader: keep the file's name.

@@ -4,7 +4,6 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-
 PLATFORM_INDEX = 'jax.global_constant = "_platform_index"'
 """How JAX marks an argument of @main that is the number of a platform, and none of the model's."""
 

@@ -69,8 +69,9 @@ def compile(
     all_sizes.update({(new, dim): tuple(value) for (number, dim), value in (sizes or {}).items()
                       if (new := place(number)) is not None})
     orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
-    options += [f"--sizes={number}:{dim}={','.join([*map(str, all_sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])])}"
-                for number, dim in {**all_sizes, **orders}]
+    for number, dim in {**all_sizes, **orders}:
+        parts = [*map(str, all_sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
+        options.append(f"--sizes={number}:{dim}={','.join(parts)}")
     if no_fallback:
         options.append("--no-fallback")
     if no_raise:
@@ -157,8 +158,9 @@ class Program:
                page: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Run ``repeat`` steps; times, bytes and communication as ``shard-run --report=json`` gives them.
 
-        ``trace`` is a file for what each rank did when, which Perfetto opens; the model is compiled once more for it, so that
-        kernels have names (a loaded program shows its communication alone). ``page`` is a file for the report as HTML.
+        ``trace`` is a file for what each rank did when, which Perfetto opens; the model is compiled once more for it,
+        so that kernels have names (a loaded program shows its communication alone). ``page`` is a file for the report
+        as HTML.
         """
         options = [f"--repeat={repeat}"]
         options += [f"--report={os.fspath(page)}"] if page is not None else []

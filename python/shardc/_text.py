@@ -160,7 +160,7 @@ def _refine_module(context: Any, module: Any, args: Sequence[Any]) -> Any:
 
 def _refine_shapes(module: Any) -> bytes:
     """Bytecode in which all shapes follow from those of @main's arguments, and assertions on them hold."""
-    from jax._src.lib import _jax  # type: ignore[attr-defined]
+    from jax._src.lib import _jax
 
     buffer = io.BytesIO()
     module.operation.write_bytecode(buffer)

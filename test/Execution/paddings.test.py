@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "Inputs"))
-from npz import read  # noqa: E402
+from npz import read
 
 ROWS, COLUMNS = 12, 10
 

@@ -31,7 +31,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "corpus"))
-from check import cut_arguments, print_mesh, read_manifest  # noqa: E402
+from check import cut_arguments, print_mesh, read_manifest
 
 UNSUPPORTED = 77
 # Of the whole corpus, as geometric means, and of one program: time, memory of a rank, bytes moved.
@@ -228,7 +228,7 @@ def main() -> int:
     entries = read_manifest(options.corpus)
     if unknown := set(options.names) - {entry["name"] for entry in entries}:
         parser.error(f"no program '{unknown.pop()}' in {options.corpus}/manifest.json")
-    entries = [entry for entry in entries if entry["name"] in options.names or not options.names and "data" in entry]
+    entries = [entry for entry in entries if entry["name"] in options.names or (not options.names and "data" in entry)]
     done = set(options.results.read_text().split()) if options.results and options.results.exists() else set()
     flags = () if options.default else ("--reproducible",)
 

@@ -63,8 +63,8 @@ def along(p: Program, x: str, matrix: str, shape: list[int], dim: int, count: in
     out = shape[:dim] + shape[dim + 1:] + [count]
     product = p.add(f"dot_general {x}, {matrix}, contracting_dims = [{dim}] x [0], precision = [HIGHEST, HIGHEST] : "
                     f"({tensor(tuple(shape), element)}, {tensor((shape[dim], count), element)}) -> {tensor(tuple(out), element)}")
-    order = list(range(dim)) + [len(shape) - 1] + list(range(dim, len(shape) - 1))
-    back = shape[:dim] + [count] + shape[dim + 1:]
+    order = [*list(range(dim)), len(shape) - 1, *list(range(dim, len(shape) - 1))]
+    back = [*shape[:dim], count, *shape[dim + 1:]]
     return p.add(f"transpose {product}, dims = {order} : ({tensor(tuple(out), element)}) -> {tensor(tuple(back), element)}")
 
 
@@ -105,7 +105,7 @@ def case(p: Program, shape: tuple[int, ...], dims: int, element: str, seed: floa
             scaled = p.elementwise("multiply", type, expected, p.constant(factor, type))
             compare(p, part(which, y, type), scaled, type, element)
     # Of real elements, half of the last dim; and back, with parts that do not count.
-    half = shape[:-1] + (shape[-1] // 2 + 1,)
+    half = (*shape[:-1], shape[-1] // 2 + 1)
     kept, keptComplex = tensor(half, element), tensor(half, f"complex<{element}>")
     y = p.add(f"fft {re}, type = RFFT, length = {lengths} : ({type}) -> {keptComplex}")
     zero = p.constant(0, type)

@@ -61,9 +61,9 @@ def marked(mark: str) -> list[int]:
     """All processes of a run."""
     found = []
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid() and state(int(entry.name)):
-            if variables(entry.name).get(MARK) == mark:
-                found.append(int(entry.name))
+        is_another = entry.name.isdigit() and int(entry.name) != os.getpid() and state(int(entry.name))
+        if is_another and variables(entry.name).get(MARK) == mark:
+            found.append(int(entry.name))
     return found
 
 

@@ -11,6 +11,7 @@ process; memory after the first tenth may grow by 1 % and half a MiB.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
@@ -77,10 +78,8 @@ def soak_programs(tools: Path, count: int) -> None:
         samples = []
         with Run([str(tools / "shard-run"), str(path)]) as running:
             while running.process.poll() is None:
-                try:
+                with contextlib.suppress(OSError, KeyError):
                     samples.append(look(running.process.pid))
-                except (OSError, KeyError):
-                    pass
                 time.sleep(0.05)
             said = running.text()
             assert running.process.returncode == 0 and f"{count} of {count} modules passed" in said, said[-500:]

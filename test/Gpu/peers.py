@@ -50,7 +50,7 @@ def by_torch(timings: list[dict]) -> None:
         try:
             run = make()
             say(name, peer, least(run, torch.cuda.synchronize), torch.__version__)
-        except Exception as error:  # noqa: BLE001 (a peer that cannot is said, not hidden)
+        except Exception as error:
             say(name, peer, None, str(error))
 
     def normal(*shape: int, of=None):
@@ -125,7 +125,7 @@ def by_jax(programs: Path, seconds: float) -> None:
         return say("JAX", "JAX", None, "is not here")
     try:
         backend = xla_bridge.get_backend("gpu")
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return say("JAX", "JAX", None, f"finds no GPU: {error}")
     end = time.perf_counter() + seconds
     for path in sorted(programs.glob("*.mlir")):
@@ -157,7 +157,7 @@ def by_jax(programs: Path, seconds: float) -> None:
                         array.block_until_ready()
 
             say(path.stem, "JAX", least(run, wait, 0.3), jax.__version__)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             say(path.stem, "JAX", None, str(error))
 
 

@@ -45,7 +45,7 @@ def ring(mesh):
 
     def local(q, k, v):
         def step(carry, _):
-            k, v, m, l, acc = carry  # noqa: E741
+            k, v, m, l, acc = carry
             scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / 8.0
             new = jnp.maximum(m, scores.max(-1))
             p, correction = jnp.exp(scores - new[..., None]), jnp.exp(m - new)

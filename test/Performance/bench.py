@@ -36,7 +36,6 @@ def conv_halo():
 def unet2d():
     """The example U-Net at 256x256, rows cut."""
     import jax
-
     from unet import init, unet
 
     leaves, tree = jax.tree.flatten(init(jax.random.key(0)))

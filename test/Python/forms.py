@@ -7,12 +7,11 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import jax
 import jax.numpy as jnp
 import numpy
+import shardc
 from jax import lax
 from jax.experimental.shard_alike import shard_alike
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
-
-import shardc
 
 mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
 x = (numpy.random.default_rng(0).integers(-64, 64, (8, 16)) / 64).astype(numpy.float32)

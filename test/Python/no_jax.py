@@ -8,7 +8,6 @@ from pathlib import Path
 sys.modules["jax"] = None  # any import of it fails
 
 import numpy
-
 import shardc
 
 TEXT = """

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import numpy
-
 import shardc
 
 artifacts, stored = map(Path, sys.argv[1:])

@@ -3,9 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy
-from jax import export
-
 import shardc
+from jax import export
 
 rng = numpy.random.default_rng(0)
 params = {"w": rng.random((6, 3), numpy.float32), "b": numpy.zeros(3, numpy.float32)}

@@ -36,9 +36,9 @@ import numpy
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Faults")]
 
-import shardc  # noqa: E402
-from processes import ranks_of  # noqa: E402
-from shardc._tools import find_tool  # noqa: E402
+import shardc
+from processes import ranks_of
+from shardc._tools import find_tool
 
 MODEL = """
 sdy.mesh @mesh = <["x"={x}, "y"={y}]>

@@ -209,7 +209,7 @@ def compare(result: Result, function: Function, form: Format, is_complex: bool, 
     reference = function.complex if is_complex else function.real
     assert reference is not None
     numbers = [value.tolist() for value in values]
-    results = got.tolist() if is_complex or function.real_result and is_complex else form.load(got).tolist()
+    results = got.tolist() if is_complex or (function.real_result and is_complex) else form.load(got).tolist()
     extra = (form.precision,) if function.op == "chlo.next_after" else ()
     for taken in zip(*numbers, results):
         given, found = taken[:-1], taken[-1]

@@ -21,12 +21,12 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-import jax  # noqa: E402
-import numpy as np  # noqa: E402
+import jax
+import numpy as np
 
 jax.config.update("jax_enable_x64", True)
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import programs  # noqa: E402
+import programs
 
 # Sums in another order, and in f32 where the program rounds each step.
 TOLERANCES = {"bfloat16": 5e-2, "float16": 1.5e-2, "float32": 3e-5, "float64": 3e-5}

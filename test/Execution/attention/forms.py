@@ -22,13 +22,13 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-import runner  # noqa: E402
-from check import annotate  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
+import jax
+import jax.numpy as jnp
+import numpy as np
+import runner
+from check import annotate
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec
 
 jax.config.update("jax_enable_x64", False)
 MESH = jax.make_mesh((4,), ("sp",), axis_types=(jax.sharding.AxisType.Auto,))
@@ -509,7 +509,6 @@ def expected_line(function: Callable[..., Any]) -> int:
 
 def pairs_left(form: Form, text: str) -> list[str]:
     """Ops whose floats have a number for each pair of tokens."""
-    q, k = form.shapes[0], form.shapes[1]
     sizes = {TOKENS, KEYS, 24}
     found = []
     for line in text.splitlines():

@@ -105,7 +105,7 @@ def _mask(scores: jax.Array, how: str, extras: dict[str, jax.Array], heads: bool
 def make(seed: int) -> Program:
     """The program of ``seed``; the same in every process."""
     rng = np.random.default_rng(seed)
-    pick = lambda options: options[int(rng.integers(len(options)))]  # noqa: E731
+    pick = lambda options: options[int(rng.integers(len(options)))]
     if rng.random() < 0.15:
         return _library(seed, rng)
     layout, scale, softmax, mask, mode = pick(LAYOUTS), pick(SCALES), pick(SOFTMAXES), pick(MASKS), pick(MODES)
@@ -134,7 +134,7 @@ def make(seed: int) -> Program:
     keys = layout.replace("t", "s")
     values = keys.replace("d", "e")
     queries = shape(layout, {"h": sizes["h"] * groups} if groups > 1 else None)
-    draw = lambda s: rng.standard_normal(s).astype(np.float32)  # noqa: E731
+    draw = lambda s: rng.standard_normal(s).astype(np.float32)
     arguments = [draw(queries), draw(shape(keys)), draw(shape(values))]
     sequence = {0: layout.index("t"), 1: keys.index("s"), 2: values.index("s")}
     batched = [letter for letter in "bh" if letter in layout]
@@ -274,7 +274,7 @@ def _library(seed: int, rng: np.random.Generator) -> Program:
     b, t, h, d = int(rng.integers(1, 3)), int(rng.integers(4, 20)), int(rng.integers(1, 3)), int(rng.integers(2, 9))
     s = t if rng.random() < 0.6 else int(rng.integers(t, 24))
     groups = int(rng.integers(1, 4))
-    draw = lambda shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
+    draw = lambda shape: rng.standard_normal(shape).astype(np.float32)
     arguments = [draw((b, t, h * groups, d)), draw((b, s, h, d)), draw((b, s, h, d))]
     options: dict[str, Any] = {}
     kind = ["plain", "causal", "mask", "bias", "window", "lengths"][int(rng.integers(6))]

@@ -19,12 +19,12 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-import runner  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
+import jax
+import jax.numpy as jnp
+import numpy as np
+import runner
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec
 
 RANKS, BATCH, HEADS, TOKENS, DEPTH, FEATURES = 4, 2, 3, 24, 8, 5
 BLOCK = TOKENS // RANKS
@@ -76,7 +76,7 @@ def begin(*dims: int, lowest: float = -np.inf) -> State:
     return jnp.full(dims, lowest), jnp.zeros(dims), jnp.zeros((*dims, FEATURES))
 
 
-def meet(scores: jax.Array, v: jax.Array, m: jax.Array, l: jax.Array, acc: jax.Array) -> State:  # noqa: E741
+def meet(scores: jax.Array, v: jax.Array, m: jax.Array, l: jax.Array, acc: jax.Array) -> State:
     """One step of an online softmax."""
     new = jnp.maximum(m, scores.max(-1))
     p, correction = jnp.exp(scores - new[..., None]), jnp.exp(m - new)
@@ -110,20 +110,20 @@ def looped(q, k, v):
         k, v, *state = carry
         state = meet(dot(q, k), v, *state)
         return *shift(k, v), *state
-    *_, l, acc = lax.fori_loop(0, RANKS, step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))))  # noqa: E741
+    *_, l, acc = lax.fori_loop(0, RANKS, step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))))
     return acc / l[..., None]
 
 
 @program()
 def causal_infinite(q, k, v):
     """Blocks without a key to see: their maximum is -inf, which a guard keeps out of differences."""
-    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    m, l, acc = begin(BATCH, HEADS, BLOCK)
     for step in range(RANKS):
         scores = jnp.where(keep_past(step), dot(q, k), -jnp.inf)
         new = jnp.maximum(m, scores.max(-1))
         base = jnp.where(jnp.isfinite(new), new, 0.0)
         p, correction = jnp.exp(scores - base[..., None]), jnp.exp(m - base)
-        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v
         k, v = shift(k, v)
     return acc / l[..., None]
 
@@ -131,27 +131,27 @@ def causal_infinite(q, k, v):
 @program()
 def late_keys(q, k, v):
     """Queries that meet their first keys in the last block."""
-    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    m, l, acc = begin(BATCH, HEADS, BLOCK)
     for step in reversed(range(RANKS)):
         k, v = shift(k, v)
         scores = jnp.where(keep_past(RANKS - step), dot(q, k), -jnp.inf)
         new = jnp.maximum(m, scores.max(-1))
         base = jnp.where(jnp.isfinite(new), new, 0.0)
         p, correction = jnp.exp(scores - base[..., None]), jnp.exp(m - base)
-        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v
     return acc / l[..., None]
 
 
 @program()
 def masked_twice(q, k, v):
     """A finite number masks scores, and a condition the exponentials once more."""
-    m, l, acc = begin(BATCH, HEADS, BLOCK, lowest=-1e30)  # noqa: E741
+    m, l, acc = begin(BATCH, HEADS, BLOCK, lowest=-1e30)
     for step in reversed(range(RANKS)):
         keep = keep_past(RANKS - 1 - step)
         scores = jnp.where(keep, dot(q, k), -1e30)
         new = jnp.maximum(m, scores.max(-1))
         p, correction = jnp.where(keep, jnp.exp(scores - new[..., None]), 0.0), jnp.exp(m - new)
-        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v
         k, v = shift(k, v)
     return acc / l[..., None]
 
@@ -215,14 +215,14 @@ def merged_crosswise(q, k, v):
 
 @program()
 def maxima_of_blocks(q, k, v):
-    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    m, l, acc = begin(BATCH, HEADS, BLOCK)
     for _ in range(RANKS):
         scores = dot(q, k)
         own = scores.max(-1, keepdims=True)
         p = jnp.exp(scores - own)
         new = jnp.maximum(m, own[..., 0])
         old, fresh = jnp.exp(m - new), jnp.exp(own[..., 0] - new)
-        m, l, acc = new, l * old + p.sum(-1) * fresh, acc * old[..., None] + (p @ v) * fresh[..., None]  # noqa: E741
+        m, l, acc = new, l * old + p.sum(-1) * fresh, acc * old[..., None] + (p @ v) * fresh[..., None]
         k, v = shift(k, v)
     return acc / l[..., None]
 
@@ -254,7 +254,7 @@ def blocks_left_out(q, k, v):
         scores = jnp.where(keep_past(index), dot(q, k), -1e9)
         state = lax.cond(index <= lax.axis_index("sp"), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
         return (*shift(k, v), *state), None
-    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))
     return acc / l[..., None]
 
 
@@ -265,7 +265,7 @@ def branch_by_place(q, k, v, branches):
         me = lax.axis_index("sp")
         state = lax.switch(jnp.sign((me - index) % RANKS - me) + 1, branches, q, k, v, *state)
         return (*shift(k, v), *state), None
-    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))
     return acc / l[..., None]
 
 
@@ -319,7 +319,7 @@ def window_by_branches(q, k, v):
         scores = jnp.where((distance >= 0) & (distance < 7), dot(q, k), -1e9)
         state = lax.cond((index <= 1) & (index <= me), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
         return (*shift(k, v), *state), None
-    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))  # noqa: E741
+    (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))
     return acc / l[..., None]
 
 
@@ -388,7 +388,7 @@ def values_stay_behind(q, k, v):
 @program()
 def rows_without_keys(q, k, v):
     """Queries before the fifth token see nothing, and are zero."""
-    m, l, acc = begin(BATCH, HEADS, BLOCK)  # noqa: E741
+    m, l, acc = begin(BATCH, HEADS, BLOCK)
     me, places = lax.axis_index("sp"), jnp.arange(BLOCK)
     for step in range(RANKS):
         keep = (me * BLOCK + places)[:, None] >= ((me - step) % RANKS * BLOCK + places)[None, :] + 5
@@ -396,7 +396,7 @@ def rows_without_keys(q, k, v):
         new = jnp.maximum(m, scores.max(-1))
         base = jnp.where(jnp.isfinite(new), new, 0.0)
         p, correction = jnp.exp(scores - base[..., None]), jnp.exp(m - base)
-        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v  # noqa: E741
+        m, l, acc = new, l * correction + p.sum(-1), acc * correction[..., None] + p @ v
         k, v = shift(k, v)
     return jnp.where(jnp.isfinite(m)[..., None], acc / l[..., None], 0.0)
 
@@ -404,12 +404,12 @@ def rows_without_keys(q, k, v):
 @program()
 def guarded_sum(q, k, v):
     """As above, with another guard."""
-    l, acc = jnp.zeros((BATCH, HEADS, BLOCK)), jnp.zeros((BATCH, HEADS, BLOCK, FEATURES))  # noqa: E741
+    l, acc = jnp.zeros((BATCH, HEADS, BLOCK)), jnp.zeros((BATCH, HEADS, BLOCK, FEATURES))
     me, places = lax.axis_index("sp"), jnp.arange(BLOCK)
     for step in range(RANKS):
         keep = (me * BLOCK + places)[:, None] >= ((me - step) % RANKS * BLOCK + places)[None, :] + 5
         p = jnp.where(keep, jnp.exp(dot(q, k)), 0.0)
-        l, acc = l + p.sum(-1), acc + p @ v  # noqa: E741
+        l, acc = l + p.sum(-1), acc + p @ v
         k, v = shift(k, v)
     return acc / jnp.where(l == 0.0, 1.0, l)[..., None]
 
@@ -417,10 +417,10 @@ def guarded_sum(q, k, v):
 @program()
 def with_a_sink(q, k, v):
     """One more in each sum."""
-    m, l, acc = meet(dot(q, k), v, *begin(BATCH, HEADS, BLOCK))  # noqa: E741
+    m, l, acc = meet(dot(q, k), v, *begin(BATCH, HEADS, BLOCK))
     for _ in range(RANKS - 1):
         k, v = shift(k, v)
-        m, l, acc = meet(dot(q, k), v, m, l, acc)  # noqa: E741
+        m, l, acc = meet(dot(q, k), v, m, l, acc)
     return acc / (l + jnp.exp(-m))[..., None]
 
 
@@ -455,7 +455,7 @@ def gradient(forward: Callable[..., Any], backward: Callable[..., Any]) -> Calla
 
 def _save(q, k, v, state):
     """The output, and what the backward pass needs of the forward one."""
-    m, l, acc = state  # noqa: E741
+    m, l, acc = state
     out = acc / l[..., None]
     return out, (q, k, v, out, m + jnp.log(l))
 

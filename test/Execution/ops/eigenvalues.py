@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 from linear_algebra import LETTERS, Array, Program, adjoint, tensor
 
 N = 6
@@ -60,9 +59,9 @@ def run(shard_run: str, directory: Path, element: str) -> None:
     fixed = np.zeros((count, 4), np.int32)
     fixed[0] = [0, 0, 1, 1]
     program = Program(element)
-    t = lambda *shape: tensor(element, count, *shape)  # noqa: E731
-    r = lambda *shape: tensor(real, count, *shape)  # noqa: E731
-    i = lambda *shape: tensor("i32", count, *shape)  # noqa: E731
+    t = lambda *shape: tensor(element, count, *shape)
+    r = lambda *shape: tensor(real, count, *shape)
+    i = lambda *shape: tensor("i32", count, *shape)
     vectors = tensor(f"complex<{real}>", count, N, N)
     x, y, z = (program.argument(array) for array in (a, tall, hermitian))
     program.arguments.append((i(4), fixed))

@@ -88,9 +88,9 @@ def run(shard_run: str, directory: Path, element: str) -> None:
     deficient[2] = 0
     lower, diagonal, upper = (matrices(5, 1)[..., 0] for _ in range(3))
     program = Program(element)
-    t = lambda *shape: tensor(element, BATCH, *shape)  # noqa: E731
-    r = lambda *shape: tensor(real, BATCH, *shape)  # noqa: E731
-    i = lambda *shape: tensor("i32", BATCH, *shape)  # noqa: E731
+    t = lambda *shape: tensor(element, BATCH, *shape)
+    r = lambda *shape: tensor(real, BATCH, *shape)
+    i = lambda *shape: tensor("i32", BATCH, *shape)
     a, b, c, y, p, d = (program.argument(x) for x in (square, tall, wide, rhs, positive, deficient))
     vectors = [program.argument(x) for x in (lower, diagonal, upper)]
 

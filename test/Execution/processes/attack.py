@@ -72,7 +72,7 @@ def greet(rank: int = HELD, nonce: bytes | None = None) -> bytes:
 class Hostile:
     """One connection: what it says depends on its kind, and what it hears is kept."""
 
-    def __init__(self, kind: str, port: int, heard: list[bytes], spare: list["Hostile"]) -> None:
+    def __init__(self, kind: str, port: int, heard: list[bytes], spare: list[Hostile]) -> None:
         self.kind, self.port, self.heard, self.spare = kind, port, heard, spare
         self.socket = socket.socket()
         self.socket.setblocking(False)

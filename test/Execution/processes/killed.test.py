@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Faults"))
 
-from processes import busy, ranks_of  # noqa: E402
+from processes import busy, ranks_of
 
 
 def check(tool: str, model: str, transport: str, victim: int, number: int) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Faults"))
 
-from processes import ranks_of  # noqa: E402
+from processes import ranks_of
 
 TIMEOUT = 2.0
 

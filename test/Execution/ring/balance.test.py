@@ -4,6 +4,7 @@ H3 D64 f32, forward, and with its gradient: dealt out by the op, or all along th
 compute: at N ranks, of 2N parts of the queries rank r has the r-th and the r-th from the end.
 """
 
+import itertools
 import json
 import re
 import subprocess
@@ -72,7 +73,7 @@ def cut(tokens: int, parts: int) -> list[Interval]:
     bounds = [0]
     for part in range(parts):
         bounds.append(bounds[-1] + tokens // parts + (part < tokens % parts))
-    return list(zip(bounds, bounds[1:]))
+    return list(itertools.pairwise(bounds))
 
 
 def size(interval: Interval) -> int:

@@ -105,7 +105,7 @@ def variants(program: Program, shards: int) -> list[tuple[str, str, list[str]]]:
     inputs = program.inputs()
     dims = [(i, d) for i in range(len(program.spans)) for d, size in enumerate(program.shape(i)) if size > 1]
     for i, d in dims:
-        is_argument, number, kind, _, _ = program.spans[i]
+        is_argument, number, _kind, _, _ = program.spans[i]
         text = program.sharded(f'"x"={shards}', {i: {d: "x"}})
         name = f"{'argument' if is_argument else 'result'} {number} dim {d}"
         runs.append((name, text, inputs))

@@ -8,11 +8,7 @@ import re
 import subprocess
 import sys
 
-PROGRAMS = """
-    conv_halo conv_halo_uneven conv_halo_vjp conv_variants resnet_block unet2d conv_net_train norms
-    pooling heat2d_dirichlet heat2d_dirichlet_uneven heat2d_roll shallow_water wave3d attn_softmax
-    math_unary math_binary reductions einsums shapes constants locations mlp_dp_tp_train
-""".split()
+PROGRAMS = ["conv_halo", "conv_halo_uneven", "conv_halo_vjp", "conv_variants", "resnet_block", "unet2d", "conv_net_train", "norms", "pooling", "heat2d_dirichlet", "heat2d_dirichlet_uneven", "heat2d_roll", "shallow_water", "wave3d", "attn_softmax", "math_unary", "math_binary", "reductions", "einsums", "shapes", "constants", "locations", "mlp_dp_tp_train"]
 
 
 def main() -> int:

@@ -12,9 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
-
 import shardc
+from jax import lax
 
 
 @dataclasses.dataclass

@@ -15,7 +15,7 @@ def kept_or_replaced():
     def more(a, b):
         return lax.fori_loop(0, 2, lambda i, a: a.at[i].add(0.1 * b[i]), a)
 
-    keep = lambda a, b: (a, b)  # noqa: E731
+    keep = lambda a, b: (a, b)
     branches = [
         [keep, lambda a, b: (jnp.tanh(a * b),) * 2],
         [keep, lambda a, b: (b, a), lambda a, b: (more(a, b), b), lambda a, b: (a, a)],
@@ -59,7 +59,7 @@ def implicit_steps():
             change = jax.scipy.linalg.lu_solve(lu, z - y - h * field(z))
             return z - change, jnp.abs(change).max(), n + 1
 
-        z, size, count = lax.while_loop(lambda c: (c[1] > 1e-6) & (c[2] < 8), turn, (y, jnp.float32(1), 0))
+        z, _size, count = lax.while_loop(lambda c: (c[1] > 1e-6) & (c[2] < 8), turn, (y, jnp.float32(1), 0))
         return z, lu, count
 
     def solve(y):

@@ -133,7 +133,7 @@ def adaptive_ode():
             scale = jnp.clip(0.9 * (1e-3 / (error + 1e-12)) ** (1 / 3), 0.2, 5.0)
             return jnp.where(good, t + h, t), jnp.minimum(h * scale, 2.0 - t), jnp.where(good, new, y), steps + 1
 
-        t, _, y, steps = lax.while_loop(lambda s: (s[0] < 1.999) & (s[3] < 200), body, (0.0, 0.1, y, 0))
+        t, _, y, _steps = lax.while_loop(lambda s: (s[0] < 1.999) & (s[3] < 200), body, (0.0, 0.1, y, 0))
         return y, t
 
     return solve, (np.abs(normal(11, 2)) + 0.5,)
@@ -174,7 +174,7 @@ def sparse_products():
 
     def work(data, at, x):
         a = sparse.BCOO((data, at), shape=(14, 11))
-        energy = lambda d, x: ((sparse.BCOO((d, at), shape=(14, 11)) @ x) ** 2).sum()  # noqa: E731
+        energy = lambda d, x: ((sparse.BCOO((d, at), shape=(14, 11)) @ x) ** 2).sum()
         gd, gx = jax.grad(energy, (0, 1))(data, x)
         return (
             a @ x,
@@ -499,7 +499,7 @@ def conjugate_newton():
 
     def work(a, b):
         square = a @ a.T / 13 + jnp.eye(13)
-        product = lambda x: square @ x  # noqa: E731
+        product = lambda x: square @ x
         best = jax.scipy.optimize.minimize(
             lambda x: ((x - b[:4]) ** 2).sum() + (x**4).sum(), jnp.zeros(4), method="BFGS"
         )
