@@ -37,7 +37,7 @@ static size_t held;
 static int peers[DEVICES][DEVICES];
 static int contexts;
 static _Thread_local void *current;
-static int faulted;
+static _Atomic int faulted; // ranks are threads
 
 static long setting(const char *name, long otherwise) {
   const char *text = getenv(name);
