@@ -68,10 +68,13 @@ if python3 -c 'import jax' 2>/dev/null; then
 else
   row jax off "models cannot be exported anew; the stored ones run without it"
 fi
-if [ -f ../shared/corpus/manifest.json ]; then
-  row corpus found "../shared/corpus"
+may clang-format clang-format-22 "the check of the format is not run (Debian package clang-format-22)"
+may clang-tidy clang-tidy-22 "./run test tidy installs it"
+suite=${SHARDC_STABLEHLO_TESTS:-../shared/stablehlo-tests}
+if [ -d "$suite/data" ]; then
+  row stablehlo found "$suite"
 else
-  row corpus off "tests that need the program corpus are skipped"
+  row stablehlo off "StableHLO's own test programs; ./run test stablehlo says where from"
 fi
 
 printf 'targets and transports\n'

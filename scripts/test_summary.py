@@ -7,12 +7,14 @@ RESULTS holds lit.json (lit --output), ctest.xml (ctest --output-junit) and
 gtest/*.json (one file for each GoogleTest program). Every GoogleTest case counts
 as one test; a ctest entry that wrote no GoogleTest file counts as one. Exits with
 1 if a test failed, or if a report is missing: a run that ended early did not pass.
-Tests that were not run are listed, with what this machine lacks.
+Tests that were not run are listed, with what this machine lacks; those that lack
+something that the environment's SHARDC_REQUIRED names have failed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -31,15 +33,15 @@ def count_lit(path: Path) -> tuple[int, int, int]:
     return passed, failed, sum(codes.values()) - passed - failed
 
 
-def list_lacking(path: Path) -> list[str]:
-    """Return a line for each thing that lit's tests lacked: what, and which tests were not run for it."""
-    lacking = defaultdict(list)
+def find_lacking(path: Path) -> dict[str, list[str]]:
+    """Return what lit's tests lacked, and which were not run for it."""
+    lacking: dict[str, list[str]] = defaultdict(list)
     for test in json.loads(path.read_text())["tests"]:
         if test["code"] in LIT_FAILURES | LIT_PASSES:
             continue
         found = re.search(r"requires the following unavailable features: (.*)", test["output"])
         lacking[found.group(1) if found else test["code"]].append(test["name"].removeprefix("shardc :: "))
-    return [f"not run, for this machine lacks {what}: {', '.join(tests)}" for what, tests in lacking.items()]
+    return lacking
 
 
 def count_gtest(path: Path) -> tuple[int, int, int]:
@@ -70,9 +72,14 @@ def main() -> int:
     ctest = results / "ctest.xml"
     if ctest.exists():
         for case in ElementTree.parse(ctest).getroot().iter("testcase"):
-            ran_well = case.get("status") == "run"
             if case.get("name") in gtest_programs:
                 continue
+            # A check that ends with 77 has said what it lacks.
+            if case.get("status") == "notrun" and case.find("skipped") is not None:
+                print(f"not run: {case.get('name')}: {case.findtext('system-out', '').strip()}")
+                not_run += 1
+                continue
+            ran_well = case.get("status") == "run"
             passed, failed = passed + ran_well, failed + (not ran_well)
     else:
         complete = False
@@ -82,8 +89,12 @@ def main() -> int:
     if lit.exists():
         counts = count_lit(lit)
         passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
-        for line in list_lacking(lit):
-            print(line)
+        required = set(os.environ.get("SHARDC_REQUIRED", "").split())
+        for what, tests in find_lacking(lit).items():
+            is_required = not required.isdisjoint(re.split(r"[^\w-]+", what))
+            print(f"{'FAILED' if is_required else 'not run'}, for this machine lacks {what}: {', '.join(tests)}")
+            if is_required:
+                failed, not_run = failed + len(tests), not_run - len(tests)
     else:
         complete = False
         print(f"no report of lit: {lit}", file=sys.stderr)

@@ -15,17 +15,25 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
              StableHLO's own test programs stand beside the tree
     openmpi, mpich
              the library's mpirun is there, and was when the tools were built
+    ruff, mypy
+             %python has them: what looks at Python
+
+``--param tier=ir`` leaves the tests that look at IR and diagnostics and run no
+program; ``--param every=N`` each N-th test.
 """
 
 import os
 import platform
 import shutil
 import subprocess
+import sys
 
-import lit.formats
+# lit hands tests to its workers by the names of their classes: they are in a module.
+sys.path.insert(0, os.path.join(config.shardc_source_dir, "test"))
+from selection import Selection
 
 config.name = "shardc"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = Selection(lit_config.params.get("tier"), int(lit_config.params.get("every", "1")))
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "Unit", "Performance"]
 config.test_source_root = os.path.join(config.shardc_source_dir, "test")
@@ -44,8 +52,8 @@ config.environment["XDG_CONFIG_HOME"] = os.path.join(config.shardc_build_dir, "t
 # Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
 # with one that has at least NumPy: Debian's own, where another is first on the path.
 def modules_of(python: str) -> list[str]:
-    """Which of NumPy, JAX, safetensors and gmpy2 (with mpmath) ``python`` can import."""
-    find = ("import importlib.util as u; print(*(m for m in ('numpy', 'jax', 'safetensors') if u.find_spec(m)), "
+    """Which of NumPy, JAX, safetensors, ruff, mypy and gmpy2 (with mpmath) ``python`` can import."""
+    find = ("import importlib.util as u; print(*(m for m in ('numpy', 'jax', 'safetensors', 'ruff', 'mypy') if u.find_spec(m)), "
             "'gmpy2' if u.find_spec('gmpy2') and u.find_spec('mpmath') else '')")
     try:
         found = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False)
@@ -61,13 +69,14 @@ config.available_features.update(pythons[config.python])
 
 # Tests name their tools by absolute path, so that an installed tool of the same
 # name never stands in for the one just built.
-for tool in ("shard-fuzz", "shard-opt", "shard-run", "shard-translate"):
+for tool in ("shard-fuzz", "shard-lsp-server", "shard-opt", "shard-reduce", "shard-run", "shard-translate"):
     path = os.path.join(config.shardc_tools_dir, tool)
     config.substitutions.append((r"(?<![-\w/.%])" + tool + r"(?![-\w/.])", path))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%shardc_root", config.shardc_source_dir))
 config.substitutions.append(("%shardc_build", config.shardc_build_dir))
 config.substitutions.append(("%shardc_tools", config.shardc_tools_dir))
+config.substitutions.append(("%llvm_cmake_dir", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib", "cmake")))
 config.substitutions.append(
     ("%npz", f"{config.python} {os.path.join(config.test_source_root, 'Inputs', 'npz.py')}")
 )
