@@ -7,13 +7,23 @@
 // one size, the last ones shorter or empty; any others are rebalanced before and
 // after. Places travel with the elements, so that equals keep their order.
 //
+// Rounds of many ranks are a loop, of bitonic merges (K. Batcher, Sorting networks
+// and their applications, 1968): as many rounds, and in each the rank that a rank
+// merges with differs from it in one bit of its number. So one exchange a bit
+// serves all rounds. It sorts blocks of one size: those that are shorter are
+// filled up with elements that have no place, which come last.
+//
 // top_k takes the candidates of each rank and then the best of those.
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/Slices.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -89,8 +99,8 @@ static bool isTotal(stablehlo::SortOp op) {
 
 /// Gives `sort` the order of the global op with equals in the order of operand
 /// `places`; backwards where the comparator calls equals less than one another,
-/// as a merge of runs in order leaves them.
-static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int64_t places) {
+/// as a merge of runs in order leaves them. Elements whose place is `end` or more come last.
+static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int64_t places, std::optional<int64_t> end = {}) {
   Region &region = sort.getComparator();
   region.getBlocks().clear();
   Block &body = region.emplaceBlock();
@@ -121,6 +131,17 @@ static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int6
   Value differs = stablehlo::XorOp::create(builder, loc, predicate, less, greater);
   Value tie = stablehlo::SelectOp::create(builder, loc, predicate, less, after, before);
   Value result = stablehlo::SelectOp::create(builder, loc, predicate, differs, less, tie);
+  if (end) {
+    auto scalar = cast<RankedTensorType>(first.getType());
+    Value limit = stablehlo::ConstantOp::create(
+        builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, builder.getIntegerAttr(type, *end)))));
+    auto isNone = [&](Value place) -> Value {
+      return stablehlo::CompareOp::create(builder, loc, place, limit, stablehlo::ComparisonDirection::GE, how);
+    };
+    Value secondIsNone = isNone(second);
+    Value oneIsNone = stablehlo::XorOp::create(builder, loc, predicate, isNone(first), secondIsNone);
+    result = stablehlo::SelectOp::create(builder, loc, predicate, oneIsNone, secondIsNone, result);
+  }
   stablehlo::ReturnOp::create(builder, loc, result);
 }
 
@@ -146,6 +167,11 @@ private:
   SmallVector<Value> merge(ValueRange mine, ArrayRef<IntervalTable> tables,
                            ArrayRef<std::pair<int64_t, int64_t>> pairs);
   SmallVector<Type> typesOf(ValueRange values, ArrayRef<IntervalTable> tables);
+  /// Blocks of `tables`, all of one size, in order: by rounds of a loop.
+  SmallVector<Value> runInLoop(SmallVector<Value> values, ArrayRef<IntervalTable> tables);
+  /// Half of what this rank's and another's elements, one behind the other, are in order: from `offset` on.
+  SmallVector<Value> mergeHalf(ValueRange mine, ValueRange other, ArrayRef<IntervalTable> tables, ArrayRef<IntervalTable> both,
+                               OpFoldResult offset);
 
   stablehlo::SortOp op;
   Localization &localization;
@@ -153,6 +179,7 @@ private:
   Location loc;
   int64_t dim;
   int64_t places = -1;
+  std::optional<int64_t> end; ///< of places, where there are elements that have none
 };
 } // namespace
 
@@ -169,7 +196,7 @@ SmallVector<Type> MergeSorter::typesOf(ValueRange values, ArrayRef<IntervalTable
 /// The global place along `dim` of each element of this rank's block.
 Value MergeSorter::iota(ArrayRef<IntervalTable> tables) {
   int64_t size = shapeOf(op.getInputs()[0])[dim];
-  RankedTensorType type = blockType(tables, builder.getIntegerType(size < (int64_t(1) << 31) ? 32 : 64));
+  RankedTensorType type = blockType(tables, builder.getIntegerType(std::max(size, tables[dim].intervals.back().end) < (int64_t(1) << 31) ? 32 : 64));
   SmallVector<OpFoldResult> sizes = blockSizes(localization, tables);
   Value local;
   if (type.hasStaticShape())
@@ -198,20 +225,65 @@ SmallVector<Value> MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> t
   }
   for (auto [i, interval] : llvm::enumerate(both[dim].intervals))
     interval.end += theirs[dim].intervals[i].size();
-  SmallVector<Value> other = exchangeAll(mine, tables, theirs, "merges its block with another rank's"), joined;
+  SmallVector<Value> other = exchangeAll(mine, tables, theirs, "merges its block with another rank's");
+  return mergeHalf(mine, other, tables, both, localization.lookup(skipped, own.axes));
+}
+
+SmallVector<Value> MergeSorter::mergeHalf(ValueRange mine, ValueRange other, ArrayRef<IntervalTable> tables,
+                                          ArrayRef<IntervalTable> both, OpFoldResult offset) {
+  SmallVector<Value> joined;
   for (auto [a, b, type] : llvm::zip(mine, other, typesOf(mine, both)))
     joined.push_back(stablehlo::ConcatenateOp::create(builder, loc, type, ValueRange{a, b}, dim));
   auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, joined, typesOf(joined, both)));
   if (places >= 0)
-    orderByPlaces(op, sort, places);
+    orderByPlaces(op, sort, places, end);
   SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
       strides(tables.size(), builder.getIndexAttr(1)), sizes = blockSizes(localization, tables);
-  offsets[dim] = localization.lookup(skipped, own.axes);
+  offsets[dim] = offset;
   SmallVector<Value> kept;
   for (auto [sorted, type] : llvm::zip(sort.getResults(), typesOf(mine, tables)))
     kept.push_back(takePart(builder, loc, cast<RankedTensorType>(type), sorted,
                             offsets, sizes, strides));
   return kept;
+}
+
+SmallVector<Value> MergeSorter::runInLoop(SmallVector<Value> values, ArrayRef<IntervalTable> tables) {
+  const IntervalTable &own = tables[dim];
+  int64_t ranks = own.intervals.size(), block = own.intervals.front().size();
+  SmallVector<IntervalTable> both(tables);
+  for (Interval &interval : both[dim].intervals)
+    interval.end += block;
+  // Round by round: the bit in which two ranks that merge differ, and the one that says which way they sort.
+  SmallVector<int64_t> bits, merged, directions;
+  for (int64_t direction = 2, top = 0; direction <= ranks; direction *= 2, ++top)
+    for (int64_t bit = top; bit >= 0; --bit) {
+      bits.push_back(bit);
+      merged.push_back(int64_t(1) << bit);
+      directions.push_back(direction);
+    }
+  Value place = getValueOrCreateConstantIndexOp(
+      builder, loc, localization.lookup(llvm::to_vector(llvm::seq<int64_t>(0, ranks)), own.axes));
+  return buildTurnLoop(builder, loc, 0, bits.size(), values, [&](Value round, ValueRange mine) {
+    Value bit = scalarFromIndex(builder, loc, pickEntry(builder, loc, bits, round), builder.getI32Type());
+    auto exchanges = stablehlo::CaseOp::create(builder, loc, mine.getTypes(), bit, llvm::Log2_64(ranks));
+    for (auto [number, branch] : llvm::enumerate(exchanges.getBranches())) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.createBlock(&branch);
+      SmallVector<IntervalTable> theirs(tables);
+      for (auto [rank, interval] : llvm::enumerate(theirs[dim].intervals))
+        interval = own.intervals[rank ^ (size_t(1) << number)];
+      stablehlo::ReturnOp::create(builder, loc, exchangeAll(mine, tables, theirs, "merges its block with another rank's"));
+    }
+    auto isZeroAt = [&](ArrayRef<int64_t> masks) -> Value {
+      Value mask = getValueOrCreateConstantIndexOp(builder, loc, pickEntry(builder, loc, masks, round));
+      Value set = arith::AndIOp::create(builder, loc, place, mask), zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, set, zero);
+    };
+    Value keepsLess = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, isZeroAt(merged), isZeroAt(directions));
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), half = arith::ConstantIndexOp::create(builder, loc, block);
+    Value offset = arith::SelectOp::create(builder, loc, keepsLess, zero, half);
+    return mergeHalf(mine, exchanges.getResults(), tables, both, offset);
+  });
 }
 
 SmallVector<Value> MergeSorter::run() {
@@ -223,19 +295,42 @@ SmallVector<Value> MergeSorter::run() {
     interval = {std::min<int64_t>(i * block, size), std::min<int64_t>((i + 1) * block, size)};
   SmallVector<Value> values =
       exchangeAll(localization.operands(), given, tables, "merges blocks of one size");
-  if (!isTotal(op)) {
-    places = findPlaces(op, dim);
+  // Many ranks: blocks of one size, the last ones filled up.
+  bool isLoop = ranks > kMostTurnsWrittenOut && llvm::isPowerOf2_64(ranks) && block > 0;
+  SmallVector<IntervalTable> filled(tables);
+  if (isLoop && block * ranks != size) {
+    end = size;
+    for (auto [i, interval] : llvm::enumerate(filled[dim].intervals))
+      interval = {int64_t(i) * block, int64_t(i + 1) * block};
+    SmallVector<OpFoldResult> low(tables.size(), builder.getIndexAttr(0)), high(low);
+    high[dim] = localization.lookup(
+        llvm::map_to_vector(tables[dim].intervals, [&](Interval interval) { return block - interval.size(); }), tables[dim].axes);
+    for (auto [value, type] : llvm::zip_equal(values, typesOf(values, filled)))
+      value = padWithZeros(builder, loc, value, low, high, cast<RankedTensorType>(type));
+  }
+  if (end || !isTotal(op)) {
+    places = end ? -1 : findPlaces(op, dim);
     if (places < 0) {
       places = count;
-      values.push_back(iota(tables));
+      values.push_back(iota(filled));
     }
   }
   // A stable sort leaves equals in the order of places anyway, but it needs a
   // comparator that knows of them.
-  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, values, typesOf(values, tables)));
-  if (values.size() > count)
+  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, values, typesOf(values, filled)));
+  if (end)
+    orderByPlaces(op, sort, places, end);
+  else if (values.size() > count)
     ignorePlaces(sort);
   values = SmallVector<Value>(sort.getResults());
+  if (isLoop) {
+    values = runInLoop(values, filled);
+    values.truncate(count);
+    if (end)
+      for (Value &value : values)
+        value = partOf(localization, value, dim, filled[dim], tables[dim]);
+    return exchangeAll(values, tables, localization.resultTables(0), "gives the sorted dim back in the blocks it had");
+  }
   for (auto &round : mergeExchange(ranks)) {
     llvm::erase_if(round, [&](auto pair) { return tables[dim].intervals[pair.second].empty(); });
     if (!round.empty())

@@ -2,6 +2,11 @@
 // RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=3 --seed=2
 // RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=7 --seed=3
 // RUN: shard-run %s --check --rtol=0 --atol=0 --seed=4 --sizes=0:0=0,30,1,10 --sizes=1:0=20,0,0,1 --sizes=2:0=3,3,0,2
+// Many ranks: rounds of a loop; blocks filled up, most of them from nothing; and all of one size.
+// RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=16 --seed=5 --sizes=0:0=0,30,1,1,0,0,0,0,0,0,0,0,0,0,0,9
+// RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=64 --seed=6
+// RUN: sed s/41x/64x/g %s > %t.mlir
+// RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=16 --seed=7
 // Sorts along a cut dim: by transposition where the other dim is long enough, by
 // merges where there is none. Many elements are equal, so that their order shows.
 sdy.mesh @mesh = <["x"=4]>
