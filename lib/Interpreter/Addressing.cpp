@@ -110,6 +110,7 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::Scatte
   Region &region = op.getUpdateComputation();
   Operation *single = count == 1 ? evaluator.singleOp(region) : nullptr;
   Binary combine = single ? evaluator.binaryOf(single) : nullptr;
+  bool isBlock = op->hasAttr("spmd.block");
 
   bool isFailed = false;
   int64_t next = 0;
@@ -126,10 +127,10 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::Scatte
       to[dim] = indexComponent(indices, vectorDim, batch, part);
     for (auto [dim, indicesDim] : llvm::zip_equal(dims.getInputBatchingDims(), dims.getScatterIndicesBatchingDims()))
       to[dim] = batch[batchPosition(indicesDim, vectorDim)];
-    // A window that does not fit as a whole is dropped as a whole.
+    // A window that does not fit as a whole is dropped as a whole; of a rank's block, only what is outside of it.
     for (auto [i, dim] : llvm::enumerate(windowDims)) {
       int64_t updateDim = dims.getUpdateWindowDims()[i];
-      if (to[dim] < 0 || to[dim] + updates[0].dim(updateDim) > results[0].dim(dim))
+      if (!isBlock && (to[dim] < 0 || to[dim] + updates[0].dim(updateDim) > results[0].dim(dim)))
         return;
       to[dim] += window[i];
     }

@@ -137,11 +137,15 @@ static Handler asUnary(StringRef name) {
   };
 }
 
-static FailureOr<Values> evaluateCustomCall(Evaluator &evaluator, stablehlo::CustomCallOp op, ArrayRef<Array> in) {
-  auto found = evaluator.table.customCalls.find(op.getCallTargetName());
-  if (found == evaluator.table.customCalls.end())
-    return Evaluator::unknown(op, "custom call @" + op.getCallTargetName());
-  return found->second(evaluator, op, in);
+static LogicalResult runCustomCall(Evaluator &evaluator, stablehlo::CustomCallOp op, Lanes lanes) {
+  const Table &table = evaluator.table;
+  StringRef target = op.getCallTargetName();
+  if (auto found = table.lockstepCalls.find(target); found != table.lockstepCalls.end())
+    return found->second(evaluator, op, lanes);
+  auto found = table.customCalls.find(target);
+  if (found == table.customCalls.end())
+    return Evaluator::unknown(op, "custom call @" + target);
+  return evaluator.runEach(op, lanes, found->second);
 }
 
 static FailureOr<Values> checkShapes(Evaluator &, Operation *op, ArrayRef<Array> in) {
@@ -159,7 +163,7 @@ void shardc::interpreter::addControl(Table &table) {
   table.addLockstep<stablehlo::WhileOp>(runWhile);
   table.add<stablehlo::TupleOp>(evaluateTuple);
   table.add<stablehlo::GetTupleElementOp>(evaluateTupleElement);
-  table.add<stablehlo::CustomCallOp>(evaluateCustomCall);
+  table.addLockstep<stablehlo::CustomCallOp>(runCustomCall);
   table.handlers["stablehlo.after_all"] = table.handlers["stablehlo.create_token"] = makeToken;
   for (StringRef name :
        {"stablehlo.optimization_barrier", "sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier",

@@ -22,8 +22,14 @@ const Table &shardc::interpreter::everything() {
     addRandom(made);
     addControl(made);
     addManual(made);
+    addManualCalls(made);
+    addCollectives(made);
     addChecks(made);
     addLocal(made);
+    addExchanges(made);
+    addRows(made);
+    addTensors(made);
+    addPairs(made);
     return made;
   }();
   return table;
@@ -116,20 +122,27 @@ FailureOr<Values> Evaluator::compute(Operation *op, ArrayRef<Array> operands) {
 LogicalResult Evaluator::runOp(Operation &op, Lanes lanes) {
   if (const LockstepHandler *lockstep = known(&op).lockstep)
     return (*lockstep)(*this, &op, lanes);
+  static const Handler asKnown = [](Evaluator &evaluator, Operation *op, ArrayRef<Array> operands) {
+    return evaluator.compute(op, operands);
+  };
+  return runEach(&op, lanes, asKnown);
+}
+
+LogicalResult Evaluator::runEach(Operation *op, Lanes lanes, const Handler &handler) {
   for (Lane *lane : lanes) {
     current = lane;
-    FailureOr<Values> results = compute(&op, operandsOf(&op, *lane));
+    FailureOr<Values> results = handler(*this, op, operandsOf(op, *lane));
     if (failed(results))
       return failure();
-    if (results->size() != op.getNumResults())
-      return unknown(&op, "'" + op.getName().getStringRef() + "' with " + llvm::Twine(op.getNumResults()) +
-                              " results");
+    if (results->size() != op->getNumResults())
+      return unknown(op, "'" + op->getName().getStringRef() + "' with " + llvm::Twine(op->getNumResults()) +
+                             " results");
     int64_t elements = 0;
     for (const Array &result : *results)
       elements += result.size();
-    if (failed(spend(&op, elements)))
+    if (failed(spend(op, elements)))
       return failure();
-    bind(op.getResults(), *lane, *results);
+    bind(op->getResults(), *lane, *results);
   }
   return success();
 }
@@ -165,12 +178,31 @@ FailureOr<Values> Evaluator::apply(Region &region, ArrayRef<Array> arguments) {
   return yielded.front();
 }
 
+FailureOr<Values> Evaluator::applyToEach(Region &region, ArrayRef<Array> columns, int64_t count) {
+  Lane lane;
+  bind(region.getArguments(), lane, columns);
+  for (Operation &op : region.front()) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      return operandsOf(&op, lane);
+    FailureOr<Values> results = compute(&op, operandsOf(&op, lane));
+    if (failed(results) || failed(spend(&op, count)))
+      return failure();
+    for (Array &result : *results)
+      if (result.rank() == 0) {
+        Element element = result[0];
+        result = Array(result.format(), count);
+        result.fill(element);
+      }
+    bind(op.getResults(), lane, *results);
+  }
+  return failure();
+}
+
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// The function to run; an error if there is none, or none to prefer.
-static FailureOr<func::FuncOp> findFunction(ModuleOp module) {
+FailureOr<func::FuncOp> shardc::interpreter::findFunction(ModuleOp module) {
   if (auto main = module.lookupSymbol<func::FuncOp>("main"))
     return main;
   SmallVector<func::FuncOp> all(module.getOps<func::FuncOp>());
@@ -211,10 +243,14 @@ FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module, ArrayRef<Arra
     if (failed(verifyCompatibleShape(type.getShape(), argument.shape())))
       return function->emitError() << "has an argument of type " << type << ", which the array given does not fit";
   Evaluator evaluator(module, options);
-  Lane lane;
-  Lane *lanes[] = {&lane};
-  Values values(arguments);
-  std::vector<Values> yielded;
+  evaluator.devices = countPartitions(module);
+  std::vector<Lane> made(evaluator.devices);
+  SmallVector<Lane *> lanes;
+  for (auto [device, lane] : llvm::enumerate(made)) {
+    lane.device = device;
+    lanes.push_back(&lane);
+  }
+  std::vector<Values> values(lanes.size(), Values(arguments)), yielded;
   if (failed(evaluator.run(function->getBody(), lanes, values, yielded)))
     return failure();
   llvm::append_range(evaluator.outcome.resultTypes, function->getResultTypes());

@@ -10,6 +10,7 @@
 #define SHARDC_LIB_INTERPRETER_EVALUATOR_H
 
 #include "shardc/Interpreter/Interpreter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
@@ -52,6 +53,7 @@ struct Table {
   llvm::StringMap<Unary> unary;
   llvm::StringMap<Binary> binary;
   llvm::StringMap<Handler> customCalls; ///< by target
+  llvm::StringMap<LockstepHandler> lockstepCalls;
 
   template <typename OpT> void add(FailureOr<Values> (*handler)(Evaluator &, OpT, ArrayRef<Array>)) {
     handlers[OpT::getOperationName()] = [handler](Evaluator &evaluator, Operation *op, ArrayRef<Array> operands) {
@@ -78,8 +80,14 @@ void addLinearAlgebra(Table &table);
 void addRandom(Table &table);
 void addControl(Table &table);
 void addManual(Table &table);
+void addManualCalls(Table &table);
+void addCollectives(Table &table);
 void addChecks(Table &table);
 void addLocal(Table &table);
+void addExchanges(Table &table);
+void addRows(Table &table);
+void addTensors(Table &table);
+void addPairs(Table &table);
 
 class Evaluator {
 public:
@@ -92,12 +100,18 @@ public:
   LogicalResult run(mlir::Region &region, Lanes lanes, ArrayRef<Values> arguments, std::vector<Values> &yielded);
   /// What `region` makes of `arguments` in the lane whose op is being computed.
   FailureOr<Values> apply(mlir::Region &region, ArrayRef<Array> arguments);
+  /// The same for a region of elementwise ops on tensors without dims, for all elements of `columns`, vectors of
+  /// `count` each.
+  FailureOr<Values> applyToEach(mlir::Region &region, ArrayRef<Array> columns, int64_t count);
   /// If `region` is one binary op of its two arguments, that op; else null.
   Operation *singleOp(mlir::Region &region) const;
   Binary binaryOf(Operation *op) const;
 
   static Values operandsOf(Operation *op, const Lane &lane);
   static void bind(mlir::ValueRange results, Lane &lane, ArrayRef<Array> values);
+
+  /// Lets `handler` compute `op` in one lane after the other.
+  LogicalResult runEach(Operation *op, Lanes lanes, const Handler &handler);
 
   /// The error for what is not known.
   static LogicalResult unknown(Operation *op, const llvm::Twine &what);
@@ -110,6 +124,7 @@ public:
   mlir::ModuleOp module;
   Outcome outcome;
   Lane *current = nullptr;
+  int64_t devices = 1; ///< lanes of the whole program
 
 private:
   LogicalResult runOp(Operation &op, Lanes lanes);
@@ -130,6 +145,12 @@ private:
 
 /// The table of all ops.
 const Table &everything();
+
+/// The function to run; an error if there is none, or none to prefer.
+FailureOr<mlir::func::FuncOp> findFunction(mlir::ModuleOp module);
+
+/// How many lanes a program with shards of older exporters has from the start.
+int64_t countPartitions(mlir::ModuleOp module);
 
 /// A result's format; the op's verifier has seen to it that there is one.
 Format formatOf(mlir::Value value);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <cmath>
 #include <limits>
@@ -237,6 +238,22 @@ static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op, ArrayRe
   return results;
 }
 
+/// Our own: as XLA's, and the number from 1 of the first zero on U's diagonal.
+static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+  FailureOr<Values> results = callLuDecomposition(evaluator, op, in);
+  if (failed(results))
+    return failure();
+  Array info = resultOf(op, 3);
+  for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
+    Matrix u = matrixOf((*results)[0], batch);
+    for (int64_t k = std::min(u.rows, u.columns) - 1; k >= 0; --k)
+      if (u(k, k) == 0.0)
+        info.set(batch).integer = k + 1;
+  }
+  results->push_back(info);
+  return results;
+}
+
 static FailureOr<Values> callPivots(Evaluator &, Operation *op, ArrayRef<Array> in) {
   Array result = resultOf(op, 0);
   int64_t count = in[0].dim(in[0].rank() - 1), rows = result.dim(result.rank() - 1);
@@ -358,13 +375,12 @@ static std::vector<double> hermitianEigenvalues(Matrix a, bool isLower) {
   return values;
 }
 
-static FailureOr<Values> callSyevd(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> eigenvaluesOf(Operation *op, ArrayRef<Array> in, bool isLower) {
   if (!op->getResult(0).use_empty())
     return Evaluator::unknown(op, "eigenvectors, whose sign is nobody's");
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
     results.push_back(resultOf(op, i));
-  bool isLower = option(op, "uplo", 'L') == 'L';
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     std::vector<double> values = hermitianEigenvalues(matrixOf(in[0], batch), isLower);
     for (auto [i, value] : llvm::enumerate(values))
@@ -373,9 +389,22 @@ static FailureOr<Values> callSyevd(Evaluator &, Operation *op, ArrayRef<Array> i
   return results;
 }
 
+static FailureOr<Values> callSyevd(Evaluator &, Operation *op, ArrayRef<Array> in) {
+  return eigenvaluesOf(op, in, option(op, "uplo", 'L') == 'L');
+}
+
+static FailureOr<Values> evaluateEigh(Evaluator &, solver::EighOp op, ArrayRef<Array> in) {
+  return eigenvaluesOf(op, in, op.getLower());
+}
+
 void shardc::interpreter::addLinearAlgebra(Table &table) {
   table.add<stablehlo::CholeskyOp>(evaluateCholesky);
   table.add<stablehlo::TriangularSolveOp>(evaluateTriangularSolve);
+  table.add<solver::EighOp>(evaluateEigh);
+  table.handlers[solver::LuOp::getOperationName()] = evaluateLu;
+  table.handlers[solver::PermutationOp::getOperationName()] = callPivots;
+  table.handlers[solver::QrOp::getOperationName()] = callGeqrf;
+  table.handlers[solver::HouseholderProductOp::getOperationName()] = callOrgqr;
   auto &calls = table.customCalls;
   for (StringRef type : {"s", "d", "c", "z"}) {
     auto add = [&](StringRef what, Handler handler) { calls[("lapack_" + type + what + "_ffi").str()] = handler; };

@@ -1,17 +1,18 @@
 //===- Manual.cpp - Regions that communicate by themselves ----------------===//
 //
-// The region runs once for each coordinate of its manual axes, all in lock
-// step. Operands are cut as `in_shardings` say. A whole value that is to be
-// `unreduced` along an axis stays with the first coordinate and is zero at the
+// A region runs once for each coordinate of its manual axes, all in lock step:
+// `sdy.manual_computation`, and `spmd.manual`, which says the same of our own
+// meshes. Operands are cut as their shardings say. A whole value that is to be
+// unreduced along an axis stays with the first coordinate and is zero at the
 // others, so that the sum along the axis is the value; a result that leaves
-// `unreduced` is that sum.
+// unreduced is that sum.
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
-#include "Mesh.h"
+#include "Ranks.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <algorithm>
+#include <set>
 
 using namespace mlir;
 using namespace shardc;
@@ -19,54 +20,108 @@ using namespace shardc::interpreter;
 
 namespace {
 
-/// A mesh as a manual region names it.
-struct ManualMesh : Mesh {
-  using Mesh::coordinate;
-
-  explicit ManualMesh(sdy::MeshAttr attr) {
-    for (sdy::MeshAxisAttr axis : attr.getAxes()) {
-      names.push_back(axis.getName());
-      sizes.push_back(axis.getSize());
-    }
-  }
-  /// Along an axis or a part of one, which is the middle of pre x size x rest.
-  int64_t coordinate(int64_t device, sdy::AxisRefAttr axis) const {
-    int64_t index = indexOf(axis.getName()), whole = coordinate(device, index);
-    sdy::SubAxisInfoAttr part = axis.getSubAxisInfo();
-    return part ? whole / (sizes[index] / (part.getPreSize() * part.getSize())) % part.getSize() : whole;
-  }
+/// A manual axis or a part of one: of a coordinate c, c / below % size.
+struct Along {
+  int64_t axis, size, below;
 };
 
 /// Which part of a value belongs to a device, along the manual axes.
 struct Cut {
-  const ManualMesh &mesh;
-  sdy::MeshAttr attr;
-  sdy::TensorShardingAttr sharding;
-  ArrayRef<StringAttr> manual;
+  const Mesh *mesh;
+  SmallVector<SmallVector<Along>> dims;
+  SmallVector<Along> unreduced;
+  StringRef combiner = "stablehlo.add"; ///< of what is unreduced
 
-  bool isManual(sdy::AxisRefAttr axis) const {
-    return llvm::any_of(manual, [&](StringAttr name) { return name.getValue() == axis.getName(); });
+  int64_t coordinate(int64_t device, const Along &along) const {
+    return mesh->coordinate(device, along.axis) / along.below % along.size;
   }
   /// Block number and number of blocks of dim `dim`.
   std::pair<int64_t, int64_t> block(int64_t dim, int64_t device) const {
     int64_t number = 0, count = 1;
-    for (sdy::AxisRefAttr axis : sharding.getDimShardings()[dim].getAxes())
-      if (isManual(axis)) {
-        int64_t size = axis.getSize(attr);
-        number = number * size + mesh.coordinate(device, axis);
-        count *= size;
-      }
+    for (const Along &along : dims[dim]) {
+      number = number * along.size + coordinate(device, along);
+      count *= along.size;
+    }
     return {number, count};
   }
-  bool isUnreduced() const { return llvm::any_of(sharding.getUnreducedAxes(), [&](auto axis) { return isManual(axis); }); }
-  /// Whether the device is the first along all unreduced axes.
-  bool holdsValue(int64_t device) const {
-    return llvm::all_of(sharding.getUnreducedAxes(),
-                        [&](sdy::AxisRefAttr axis) { return !isManual(axis) || mesh.coordinate(device, axis) == 0; });
+  /// The device's coordinates along the unreduced axes.
+  Shape share(int64_t device) const {
+    Shape coordinates;
+    for (const Along &along : unreduced)
+      coordinates.push_back(coordinate(device, along));
+    return coordinates;
   }
 };
 
+struct ManualRegion {
+  Operation *op;
+  Mesh mesh;
+  SmallVector<StringRef> axes;
+  SmallVector<Cut> ins, outs;
+
+  bool isManual(StringRef axis) const { return llvm::is_contained(axes, axis); }
+};
+
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// As the dialects write them
+//===----------------------------------------------------------------------===//
+
+static Cut cutOf(const ManualRegion &region, sdy::TensorShardingAttr sharding) {
+  Cut cut{&region.mesh, {}, {}};
+  auto addTo = [&](SmallVector<Along> &list, sdy::AxisRefAttr ref) {
+    if (!region.isManual(ref.getName()))
+      return;
+    int64_t axis = region.mesh.indexOf(ref.getName()), size = region.mesh.sizes[axis];
+    // A part is the middle of pre x size x rest.
+    sdy::SubAxisInfoAttr part = ref.getSubAxisInfo();
+    list.push_back(part ? Along{axis, part.getSize(), size / (part.getPreSize() * part.getSize())} : Along{axis, size, 1});
+  };
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+    for (SmallVector<Along> &list = cut.dims.emplace_back(); sdy::AxisRefAttr ref : dim.getAxes())
+      addTo(list, ref);
+  for (sdy::AxisRefAttr ref : sharding.getUnreducedAxes())
+    addTo(cut.unreduced, ref);
+  if (sharding.getUnreducedKind() != sdy::ReductionKind::Sum)
+    cut.combiner = sharding.getUnreducedKind() == sdy::ReductionKind::Max ? "stablehlo.maximum" : "stablehlo.minimum";
+  return cut;
+}
+
+static Cut cutOf(const ManualRegion &region, spmd::ShardingAttr sharding) {
+  Cut cut{&region.mesh, {}, {}};
+  for (spmd::DimShardingAttr dim : sharding.getDims())
+    for (SmallVector<Along> &list = cut.dims.emplace_back(); StringAttr name : dim.getAxes())
+      if (region.isManual(name)) {
+        int64_t axis = region.mesh.indexOf(name);
+        list.push_back({axis, region.mesh.sizes[axis], 1});
+      }
+  for (spmd::PartialAxisAttr partial : sharding.getPartial())
+    if (region.isManual(partial.getAxis())) {
+      int64_t axis = region.mesh.indexOf(partial.getAxis());
+      cut.unreduced.push_back({axis, region.mesh.sizes[axis], 1});
+      cut.combiner = combinerOf(partial.getKind());
+    }
+  return cut;
+}
+
+/// Manual axes of the regions around `op`.
+static SmallVector<StringRef> axesAround(Operation *op) {
+  SmallVector<StringRef> axes;
+  while ((op = op->getParentOp())) {
+    if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
+      for (StringAttr axis : manual.getManualAxes().getAxes())
+        axes.push_back(axis.getValue());
+    if (auto manual = dyn_cast<spmd::ManualOp>(op))
+      for (auto axis : manual.getManualAxes().getAsRange<StringAttr>())
+        axes.push_back(axis.getValue());
+  }
+  return axes;
+}
+
+//===----------------------------------------------------------------------===//
+// How they run
+//===----------------------------------------------------------------------===//
 
 /// `a` and `b` as one value along an unreduced axis.
 static Array combine(const Array &a, const Array &b, Binary function) {
@@ -76,29 +131,15 @@ static Array combine(const Array &a, const Array &b, Binary function) {
   return result;
 }
 
-static LogicalResult runManual(Evaluator &evaluator, sdy::ManualComputationOp op, Lanes outer) {
-  ArrayRef<sdy::TensorShardingAttr> ins = op.getInShardings().getShardings(), outs = op.getOutShardings().getShardings();
-  if (ins.empty() && outs.empty())
-    return Evaluator::unknown(op, "a manual region without operands and results");
-  sdy::MeshAttr attr = (ins.empty() ? outs : ins).front().getMesh(op);
-  if (!attr)
-    return Evaluator::unknown(op, "a manual region on an unknown mesh");
-  for (auto [i, id] : llvm::enumerate(attr.getDeviceIds()))
-    if (id != static_cast<int64_t>(i))
-      return Evaluator::unknown(op, "a manual region on devices in another order");
-  ManualMesh mesh(attr);
-  ArrayRef<StringAttr> manual = op.getManualAxes().getAxes();
-  SmallVector<StringRef> outside;
-  for (auto parent = op->getParentOfType<sdy::ManualComputationOp>(); parent;
-       parent = parent->getParentOfType<sdy::ManualComputationOp>())
-    for (StringAttr axis : parent.getManualAxes().getAxes())
-      outside.push_back(axis.getValue());
-
+static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual, Lanes outer) {
+  Operation *op = manual.op;
+  const Mesh &mesh = manual.mesh;
+  Region &body = op->getRegion(0);
   // Devices that a lane becomes: all coordinates of the axes that are new.
+  SmallVector<StringRef> outside = axesAround(op);
   Shape offsets = {0};
   for (auto [index, name] : llvm::enumerate(mesh.names)) {
-    if (llvm::is_contained(outside, name) ||
-        llvm::none_of(manual, [&](StringAttr axis) { return axis.getValue() == name; }))
+    if (llvm::is_contained(outside, name) || !manual.isManual(name))
       continue;
     Shape more;
     for (int64_t offset : offsets)
@@ -117,33 +158,30 @@ static LogicalResult runManual(Evaluator &evaluator, sdy::ManualComputationOp op
       Lane &lane = *lanes.emplace_back(made.back().get());
       lane.device = from->device + offset;
       Values &values = arguments.emplace_back();
-      for (auto [operand, sharding, argument] : llvm::zip_equal(op.getTensors(), ins, op.getBody().getArguments())) {
-        Cut cut{mesh, attr, sharding, manual};
+      for (auto [operand, cut] : llvm::zip_equal(op->getOperands(), manual.ins)) {
         const Array &whole = from->values.lookup(operand);
         Shape starts, box;
         for (int64_t d = 0; d < whole.rank(); ++d) {
           auto [number, count] = cut.block(d, lane.device);
           if (whole.dim(d) % count != 0)
-            return op.emitError() << "cuts " << whole.dim(d) << " elements into " << count << " blocks";
+            return op->emitError() << "cuts " << whole.dim(d) << " elements into " << count << " blocks";
           box.push_back(whole.dim(d) / count);
           starts.push_back(number * box.back());
         }
-        if (cut.isUnreduced() && sharding.getUnreducedKind() != sdy::ReductionKind::Sum)
+        if (!cut.unreduced.empty() && cut.combiner != "stablehlo.add")
           return Evaluator::unknown(op, "an operand that is unreduced by max or min");
-        values.push_back(cut.holdsValue(lane.device) ? whole.slice(starts, box) : Array(whole.format(), box));
+        bool holdsValue = llvm::all_of(cut.share(lane.device), [](int64_t c) { return c == 0; });
+        values.push_back(holdsValue ? whole.slice(starts, box) : Array(whole.format(), box));
       }
     }
-  if (failed(evaluator.run(op.getBody(), lanes, arguments, yielded)))
+  if (failed(evaluator.run(body, lanes, arguments, yielded)))
     return failure();
 
   for (auto [number, from] : llvm::enumerate(outer)) {
     Values results;
-    for (auto [r, result] : llvm::enumerate(op.getResults())) {
-      Cut cut{mesh, attr, outs[r], manual};
-      sdy::ReductionKind kind = outs[r].getUnreducedKind();
-      Binary function = evaluator.table.binary.lookup(kind == sdy::ReductionKind::Max   ? "stablehlo.maximum"
-                                                      : kind == sdy::ReductionKind::Min ? "stablehlo.minimum"
-                                                                                        : "stablehlo.add");
+    for (size_t r = 0; r < op->getNumResults(); ++r) {
+      const Cut &cut = manual.outs[r];
+      Binary function = evaluator.table.binary.lookup(cut.combiner);
       size_t first = number * offsets.size();
       const Array &sample = yielded[first][r];
       Shape shape;
@@ -151,253 +189,65 @@ static LogicalResult runManual(Evaluator &evaluator, sdy::ManualComputationOp op
         shape.push_back(sample.dim(d) * cut.block(d, lanes[first]->device).second);
       Array whole(sample.format(), shape);
       llvm::DenseMap<int64_t, Array> blocks; // by the place of their first element
+      std::set<std::pair<int64_t, std::vector<int64_t>>> taken;
       for (size_t i = first; i < first + offsets.size(); ++i) {
         const Array &mine = yielded[i][r];
-        Shape starts;
+        Shape starts, share = cut.share(lanes[i]->device);
         for (int64_t d = 0; d < mine.rank(); ++d)
           starts.push_back(cut.block(d, lanes[i]->device).first * mine.dim(d));
         int64_t place = whole.size() == 0 ? 0 : whole.flat(starts);
-        auto [it, isNew] = blocks.try_emplace(place, mine);
         // Devices that differ along other axes hold copies: the first one's are taken.
-        if (!isNew && cut.isUnreduced()) {
-          bool isCopy = false;
-          for (size_t axis = 0; axis < mesh.sizes.size(); ++axis)
-            isCopy |= mesh.coordinate(lanes[i]->device - lanes[first]->device, axis) != 0 &&
-                      llvm::none_of(outs[r].getUnreducedAxes(), [&](auto ref) { return ref.getName() == mesh.names[axis]; }) &&
-                      llvm::none_of(outs[r].getDimShardings(), [&](sdy::DimensionShardingAttr dim) {
-                        return llvm::any_of(dim.getAxes(), [&](auto ref) { return ref.getName() == mesh.names[axis]; });
-                      });
-          if (!isCopy)
-            it->second = combine(it->second, mine, function);
-        }
+        if (!taken.insert({place, std::vector<int64_t>(share.begin(), share.end())}).second)
+          continue;
+        auto [it, isNew] = blocks.try_emplace(place, mine);
+        if (!isNew)
+          it->second = combine(it->second, mine, function);
         whole.write(it->second, starts);
       }
       results.push_back(whole);
     }
-    Evaluator::bind(op.getResults(), *from, results);
+    Evaluator::bind(op->getResults(), *from, results);
   }
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Collectives
-//===----------------------------------------------------------------------===//
-
-using Groups = SmallVector<SmallVector<int64_t>>;
-
-/// The groups of devices; failure where they are written in another way.
-static FailureOr<Groups> groupsOf(Operation *op, Attribute attr, Lanes lanes) {
-  Groups groups;
-  if (auto dense = dyn_cast<DenseIntElementsAttr>(attr)) {
-    auto type = cast<ShapedType>(dense.getType());
-    int64_t width = type.getRank() == 2 ? type.getDimSize(1) : 0, next = 0;
-    for (int64_t id : dense.getValues<int64_t>()) {
-      if (next++ % width == 0)
-        groups.emplace_back();
-      if (id >= 0)
-        groups.back().push_back(id);
-    }
-    if (groups.empty()) {
-      groups.emplace_back();
-      for (Lane *lane : lanes)
-        groups.back().push_back(lane->device);
-    }
-    return groups;
-  }
-  auto named = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attr);
-  auto meshOp = named ? SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, named.getMesh()) : sdy::MeshOp();
-  if (!meshOp)
-    return Evaluator::unknown(op, "groups of this form");
-  ManualMesh mesh(meshOp.getMesh());
-  std::map<SmallVector<int64_t>, SmallVector<int64_t>> byRest;
-  for (int64_t device = 0, e = countElements(mesh.sizes); device < e; ++device) {
-    SmallVector<int64_t> rest;
-    for (size_t axis = 0; axis < mesh.sizes.size(); ++axis) {
-      bool isNamed = llvm::any_of(named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
-                                  [&](auto ref) { return ref.getName() == mesh.names[axis]; });
-      rest.push_back(isNamed ? -1 : mesh.coordinate(device, axis));
-    }
-    byRest[rest].push_back(device);
-  }
-  for (auto &[rest, group] : byRest)
-    groups.push_back(group);
-  return groups;
+static LogicalResult runManualComputation(Evaluator &evaluator, sdy::ManualComputationOp op, Lanes lanes) {
+  ArrayRef<sdy::TensorShardingAttr> ins = op.getInShardings().getShardings(), outs = op.getOutShardings().getShardings();
+  if (ins.empty() && outs.empty())
+    return Evaluator::unknown(op, "a manual region without operands and results");
+  sdy::MeshAttr attr = (ins.empty() ? outs : ins).front().getMesh(op);
+  if (!attr)
+    return Evaluator::unknown(op, "a manual region on an unknown mesh");
+  for (auto [i, id] : llvm::enumerate(attr.getDeviceIds()))
+    if (id != static_cast<int64_t>(i))
+      return Evaluator::unknown(op, "a manual region on devices in another order");
+  ManualRegion region{op, AxisMesh(attr), {}, {}, {}};
+  for (StringAttr axis : op.getManualAxes().getAxes())
+    region.axes.push_back(axis.getValue());
+  for (sdy::TensorShardingAttr sharding : ins)
+    region.ins.push_back(cutOf(region, sharding));
+  for (sdy::TensorShardingAttr sharding : outs)
+    region.outs.push_back(cutOf(region, sharding));
+  return runRegion(evaluator, region, lanes);
 }
 
-/// Calls `exchange` for the members of each group in its order, with their operands. Lanes are those of a part of
-/// the mesh: groups outside of it are others' business.
-static LogicalResult forEachGroup(Operation *op, Attribute attr, Lanes lanes,
-                                  llvm::function_ref<LogicalResult(ArrayRef<Lane *>, ArrayRef<Values>)> exchange) {
-  FailureOr<Groups> groups = groupsOf(op, attr, lanes);
-  if (failed(groups))
-    return failure();
-  size_t served = 0;
-  for (ArrayRef<int64_t> group : *groups) {
-    SmallVector<Lane *> members;
-    std::vector<Values> operands;
-    for (int64_t device : group)
-      for (Lane *lane : lanes)
-        if (lane->device == device) {
-          members.push_back(lane);
-          operands.push_back(Evaluator::operandsOf(op, *lane));
-        }
-    if (members.empty())
-      continue;
-    if (members.size() != group.size())
-      return op->emitError() << "is reached by " << members.size() << " of the " << group.size() << " ranks of a group";
-    if (failed(exchange(members, operands)))
-      return failure();
-    served += members.size();
-  }
-  if (served != lanes.size())
-    return op->emitError() << "has groups that leave out ranks that reach it, or name one twice";
-  return success();
-}
-
-/// Element by element over all members, in their order.
-static FailureOr<Array> reduceMembers(Evaluator &evaluator, Region &region, ArrayRef<Values> operands, size_t number) {
-  Array result = operands[0][number];
-  Operation *single = evaluator.singleOp(region);
-  Binary function = single ? evaluator.binaryOf(single) : nullptr;
-  for (const Values &values : operands.drop_front())
-    for (int64_t i = 0; i < result.size(); ++i) {
-      if (function) {
-        result.set(i) = function(result.format(), result[i], values[number][i]);
-        continue;
-      }
-      FailureOr<Values> made = evaluator.apply(region, {result.elementAt(i), values[number].elementAt(i)});
-      if (failed(made))
-        return failure();
-      result.set(i) = (*made)[0][0];
-    }
-  return result;
-}
-
-static Array blockOf(const Array &array, int64_t dim, int64_t number, int64_t count) {
-  Shape starts(array.rank(), 0), box(array.shape());
-  box[dim] /= count;
-  starts[dim] = number * box[dim];
-  return array.slice(starts, box);
-}
-
-static LogicalResult runAllReduce(Evaluator &evaluator, stablehlo::AllReduceOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    evaluator.current = members.front();
-    Values results;
-    for (size_t i = 0; i < op->getNumOperands(); ++i) {
-      FailureOr<Array> result = reduceMembers(evaluator, op.getComputation(), operands, i);
-      if (failed(result))
-        return failure();
-      results.push_back(*result);
-    }
-    for (Lane *lane : members)
-      Evaluator::bind(op->getResults(), *lane, results);
-    return success();
-  });
-}
-
-static LogicalResult runReduceScatter(Evaluator &evaluator, stablehlo::ReduceScatterOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    evaluator.current = members.front();
-    FailureOr<Array> whole = reduceMembers(evaluator, op.getComputation(), operands, 0);
-    if (failed(whole))
-      return failure();
-    for (auto [i, lane] : llvm::enumerate(members))
-      Evaluator::bind(op->getResults(), *lane, blockOf(*whole, op.getScatterDimension(), i, members.size()));
-    return success();
-  });
-}
-
-static LogicalResult runAllGather(Evaluator &, stablehlo::AllGatherOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    Values results;
-    for (size_t i = 0; i < op->getNumOperands(); ++i) {
-      Values parts;
-      for (const Values &values : operands)
-        parts.push_back(values[i]);
-      results.push_back(Array::joined(parts, op.getAllGatherDim()));
-    }
-    for (Lane *lane : members)
-      Evaluator::bind(op->getResults(), *lane, results);
-    return success();
-  });
-}
-
-static LogicalResult runAllToAll(Evaluator &, stablehlo::AllToAllOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    for (auto [mine, lane] : llvm::enumerate(members)) {
-      Values results;
-      for (size_t i = 0; i < op->getNumOperands(); ++i) {
-        Values parts;
-        for (const Values &values : operands)
-          parts.push_back(blockOf(values[i], op.getSplitDimension(), mine, op.getSplitCount()));
-        results.push_back(Array::joined(parts, op.getConcatDimension()));
-      }
-      Evaluator::bind(op->getResults(), *lane, results);
-    }
-    return success();
-  });
-}
-
-static LogicalResult runCollectivePermute(Evaluator &, stablehlo::CollectivePermuteOp op, Lanes lanes) {
-  std::vector<Array> received;
-  auto pairs = llvm::to_vector(op.getSourceTargetPairs().getValues<int64_t>());
-  for (Lane *lane : lanes) {
-    const Array &mine = lane->values.lookup(op.getOperand());
-    Array value(mine.format(), mine.shape());
-    for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-      if (pairs[i + 1] != lane->device)
-        continue;
-      auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == pairs[i]; });
-      if (source == lanes.end())
-        return op.emitError() << "receives from rank " << pairs[i] << ", which does not reach it";
-      value = (*source)->values.lookup(op.getOperand());
-    }
-    received.push_back(value);
-  }
-  for (auto [lane, value] : llvm::zip_equal(lanes, received))
-    Evaluator::bind(op->getResults(), *lane, value);
-  return success();
-}
-
-static LogicalResult runCollectiveBroadcast(Evaluator &, stablehlo::CollectiveBroadcastOp op, Lanes lanes) {
-  FailureOr<Groups> groups = groupsOf(op, op.getReplicaGroups(), lanes);
-  if (failed(groups))
-    return failure();
-  std::vector<Array> received;
-  for (Lane *lane : lanes) {
-    const Array &mine = lane->values.lookup(op.getOperand());
-    Array value(mine.format(), mine.shape()); // zeros for who is in no group
-    for (ArrayRef<int64_t> group : *groups)
-      if (llvm::is_contained(group, lane->device)) {
-        auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == group.front(); });
-        if (source == lanes.end())
-          return op.emitError() << "receives from rank " << group.front() << ", which does not reach it";
-        value = (*source)->values.lookup(op.getOperand());
-      }
-    received.push_back(value);
-  }
-  for (auto [lane, value] : llvm::zip_equal(lanes, received))
-    Evaluator::bind(op->getResults(), *lane, value);
-  return success();
-}
-
-static FailureOr<Values> evaluatePartitionId(Evaluator &evaluator, stablehlo::PartitionIdOp op, ArrayRef<Array>) {
-  return Values{Array::scalar(formatOf(op.getResult()), Element::of(evaluator.current->device))};
-}
-
-static FailureOr<Values> evaluateReplicaId(Evaluator &, stablehlo::ReplicaIdOp op, ArrayRef<Array>) {
-  return Values{Array::scalar(formatOf(op.getResult()), Element::of(int64_t(0)))};
+static LogicalResult runManual(Evaluator &evaluator, spmd::ManualOp op, Lanes lanes) {
+  auto ins = llvm::to_vector(op.getInShardings().getAsRange<spmd::ShardingAttr>());
+  auto outs = llvm::to_vector(op.getOutShardings().getAsRange<spmd::ShardingAttr>());
+  if (ins.empty() && outs.empty())
+    return Evaluator::unknown(op, "a manual region without operands and results");
+  auto mesh = evaluator.lookup<spmd::MeshOp>(op, (ins.empty() ? outs : ins).front().getMesh());
+  ManualRegion region{op, RankMesh(mesh.getMesh()), {}, {}, {}};
+  for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
+    region.axes.push_back(axis.getValue());
+  for (spmd::ShardingAttr sharding : ins)
+    region.ins.push_back(cutOf(region, sharding));
+  for (spmd::ShardingAttr sharding : outs)
+    region.outs.push_back(cutOf(region, sharding));
+  return runRegion(evaluator, region, lanes);
 }
 
 void shardc::interpreter::addManual(Table &table) {
-  table.addLockstep<sdy::ManualComputationOp>(runManual);
-  table.addLockstep<stablehlo::AllReduceOp>(runAllReduce);
-  table.addLockstep<stablehlo::ReduceScatterOp>(runReduceScatter);
-  table.addLockstep<stablehlo::AllGatherOp>(runAllGather);
-  table.addLockstep<stablehlo::AllToAllOp>(runAllToAll);
-  table.addLockstep<stablehlo::CollectivePermuteOp>(runCollectivePermute);
-  table.addLockstep<stablehlo::CollectiveBroadcastOp>(runCollectiveBroadcast);
-  table.add<stablehlo::PartitionIdOp>(evaluatePartitionId);
-  table.add<stablehlo::ReplicaIdOp>(evaluateReplicaId);
+  table.addLockstep<sdy::ManualComputationOp>(runManualComputation);
+  table.addLockstep<spmd::ManualOp>(runManual);
 }

@@ -2,6 +2,7 @@
 #ifndef SHARDC_LIB_INTERPRETER_MESH_H
 #define SHARDC_LIB_INTERPRETER_MESH_H
 
+#include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Interpreter/Array.h"
 
 namespace shardc::interpreter {
@@ -20,6 +21,16 @@ struct Mesh {
     return step;
   }
   int64_t coordinate(int64_t device, int64_t axis) const { return device / stepOf(axis) % sizes[axis]; }
+};
+
+/// One of Shardy's, as it is written.
+struct AxisMesh : Mesh {
+  explicit AxisMesh(sdy::MeshAttr attr) {
+    for (sdy::MeshAxisAttr axis : attr.getAxes()) {
+      names.push_back(axis.getName());
+      sizes.push_back(axis.getSize());
+    }
+  }
 };
 
 } // namespace shardc::interpreter

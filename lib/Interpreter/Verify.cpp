@@ -2,6 +2,7 @@
 #include "Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 using namespace mlir;
@@ -42,15 +43,42 @@ static double relativeTolerance(const Format &format) {
   }
 }
 
-/// The first element that differs; -1 if none does.
-static int64_t firstDifference(const Array &got, const Array &expected) {
+/// The narrowest type of floats that what `value` is computed from was rounded to: a number that two ways to compute
+/// it leave on two sides of a border is as far apart as that type's numbers are, whatever holds it then.
+static Format roundedTo(Value value, const Format &format) {
+  Format narrowest = format;
+  llvm::SetVector<Operation *> makers;
+  auto follow = [&](Value from) {
+    // What a region is given comes from what its op is given.
+    Operation *maker = from.getDefiningOp() ? from.getDefiningOp() : from.getParentBlock()->getParentOp();
+    if (!isa_and_nonnull<func::FuncOp>(maker))
+      makers.insert(maker);
+  };
+  follow(value);
+  for (size_t i = 0; i < makers.size(); ++i)
+    makers[i]->walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (std::optional<Format> made = Format::of(getElementTypeOrSelf(type)); made && !made->isInteger())
+          narrowest = made->bits < narrowest.bits || narrowest.isInteger() ? *made : narrowest;
+      for (Value operand : op->getOperands())
+        follow(operand);
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
+          for (Operation &inner : callee.getBody().getOps())
+            makers.insert(&inner);
+    });
+  return narrowest;
+}
+
+/// The first element that differs; -1 if none does. `rounded`: to what numbers were rounded on the way.
+static int64_t firstDifference(const Array &got, const Array &expected, const Format &rounded) {
   const Format &format = expected.format();
   double largest = 0;
   for (int64_t i = 0; i < expected.size() && !format.isInteger(); ++i)
     for (double part : {expected[i].real, expected[i].imag})
       if (std::isfinite(part))
         largest = std::max(largest, std::fabs(part));
-  double tolerance = format.isInteger() ? 0 : relativeTolerance(format) * largest;
+  double tolerance = format.isInteger() ? 0 : relativeTolerance(rounded) * largest;
   auto isClose = [&](double a, double b) {
     if (std::isfinite(a) && std::isfinite(b))
       return std::fabs(a - b) <= tolerance;
@@ -128,6 +156,7 @@ FailureOr<Verification> shardc::interpreter::verifyLocal(ModuleOp global, Module
     return Verification::NotKnown;
   if (failed(got))
     return failure();
+  ValueRange returned = findFunction(global)->getBody().front().getTerminator()->getOperands();
   // Behind the program's own results stand those that its checks compare.
   if (got->results.size() < expected->results.size())
     return main.emitError() << "has " << got->results.size() << " results, the program " << expected->results.size();
@@ -135,7 +164,7 @@ FailureOr<Verification> shardc::interpreter::verifyLocal(ModuleOp global, Module
     const Array &mine = got->results[i];
     if (mine.shape() != theirs.shape() || !(mine.format() == theirs.format()))
       return main.emitError() << "gives result " << i << " another type than the program";
-    if (int64_t at = firstDifference(mine, theirs); at >= 0)
+    if (int64_t at = firstDifference(mine, theirs, roundedTo(returned[i], theirs.format())); at >= 0)
       return main.emitError() << "gives result " << i << " other elements than the program: at " << at << " "
                               << print(mine.format(), mine[at]) << ", expected " << print(theirs.format(), theirs[at]);
   }

@@ -173,6 +173,71 @@ TEST_F(InterpreterTest, UnreducedOperandsAreKeptOnce) {
             (Doubles{1, 2}));
 }
 
+TEST_F(InterpreterTest, OurOwnManualRegionsMeanTheSame) {
+  // Each of two rows is a block: the sums of both rows are cut along their columns, and each rank adds its number.
+  EXPECT_EQ(run(R"mlir(
+    spmd.mesh @mesh = <["x"=2, "y"=2]>
+    func.func @main() -> tensor<4xi32> {
+      %a = stablehlo.constant dense<[[1, 2, 3, 4], [10, 20, 30, 40]]> : tensor<2x4xi32>
+      %r = spmd.manual(%a) in [#spmd.sharding<@mesh, [{"x"}, {}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
+      ^bb0(%v: tensor<1x4xi32>):
+        %w = stablehlo.reshape %v : (tensor<1x4xi32>) -> tensor<4xi32>
+        %s = "stablehlo.reduce_scatter"(%w) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({
+        ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+          %t = stablehlo.add %p, %q : tensor<i32>
+          stablehlo.return %t : tensor<i32>
+        }) : (tensor<4xi32>) -> tensor<2xi32>
+        %id = stablehlo.partition_id : tensor<ui32>
+        %n = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+        %b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<i32>) -> tensor<2xi32>
+        %m = stablehlo.add %s, %b : tensor<2xi32>
+        spmd.return %m : tensor<2xi32>
+      } : (tensor<2x4xi32>) -> tensor<4xi32>
+      return %r : tensor<4xi32>
+    })mlir"),
+            (std::vector<double>{11, 22, 35, 46}));
+  // A result that is to be summed along an axis: blocks 1 2 and 3 4.
+  EXPECT_EQ(run(R"mlir(
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main() -> tensor<2xi32> {
+      %a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+      %r = spmd.manual(%a) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{}], partial = {"x" = sum}>] along ["x"] {
+      ^bb0(%v: tensor<2xi32>):
+        spmd.return %v : tensor<2xi32>
+      } : (tensor<4xi32>) -> tensor<2xi32>
+      return %r : tensor<2xi32>
+    })mlir"),
+            (std::vector<double>{4, 6}));
+}
+
+TEST_F(InterpreterTest, BlocksOfOlderExporters) {
+  // Devices 0 to 5 as 2 x 3, transposed: "model" (3) cuts the rows, and devices 0 and 3 hold the first ones. Blocks go
+  // one on along "model", and each row is numbered by its device on the way.
+  EXPECT_EQ(run(R"mlir(
+    module attributes {mhlo.num_partitions = 6 : i32} {
+      func.func @main() -> tensor<3x2xi32> {
+        %a = stablehlo.constant dense<[[10, 11], [20, 21], [30, 31]]> : tensor<3x2xi32>
+        %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[3,1,2]<=[2,3]T(1,0) last_tile_dim_replicate}"} : (tensor<3x2xi32>) -> tensor<3x2xi32>
+        %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<3x2xi32>) -> tensor<1x2xi32>
+        %2 = func.call @body(%1) : (tensor<1x2xi32>) -> tensor<1x2xi32>
+        %3 = stablehlo.custom_call @Sharding(%2) {mhlo.sharding = "{manual}"} : (tensor<1x2xi32>) -> tensor<1x2xi32>
+        %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {mhlo.sharding = "{devices=[3,1,2]<=[2,3]T(1,0) last_tile_dim_replicate}"} : (tensor<1x2xi32>) -> tensor<3x2xi32>
+        return %4 : tensor<3x2xi32>
+      }
+      func.func private @body(%v: tensor<1x2xi32>) -> tensor<1x2xi32> {
+        %p = "stablehlo.collective_permute"(%v) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]> : tensor<6x2xi64>}> : (tensor<1x2xi32>) -> tensor<1x2xi32>
+        %id = stablehlo.partition_id : tensor<ui32>
+        %k = stablehlo.constant dense<3> : tensor<ui32>
+        %m = stablehlo.remainder %id, %k : tensor<ui32>
+        %n = stablehlo.convert %m : (tensor<ui32>) -> tensor<i32>
+        %b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<i32>) -> tensor<1x2xi32>
+        %s = stablehlo.add %p, %b : tensor<1x2xi32>
+        return %s : tensor<1x2xi32>
+      }
+    })mlir"),
+            (std::vector<double>{30, 31, 11, 12, 22, 23}));
+}
+
 TEST_F(InterpreterTest, RandomBitsAreXlas) {
   // The first two words of Threefry-2x32 for key and counter 0 (Random123's
   // known answers).
