@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -338,8 +339,11 @@ void Merger::merge(Group &group) {
     parts.pop_back();
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
+  Value fill = readsFill(group.hull) ? group.fill : Value();
+  if (fill && isPlanted("merged-fill-of-zero"))
+    fill = stablehlo::ConstantOp::create(builder, first.getLoc(), DenseElementsAttr::get(cast<RankedTensorType>(fill.getType()), builder.getZeroAttr(type.getElementType())));
   auto merged = HaloExchangeOp::create(builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
-                                       readsFill(group.hull) && !isPlanted("merged-fill-lost") ? group.fill : Value(), builder.getArrayAttr(dims),
+                                       fill, builder.getArrayAttr(dims),
                                        first.getMeshAttr(), bucket.joinReasons(),
                                        parts.empty() ? ArrayAttr() : builder.getArrayAttr(parts));
   for (HaloExchangeOp op : group.members) {

@@ -131,9 +131,9 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
   // A sum of integers is not divided element by element.
   if (!isa<FloatType>(getElementTypeOrSelf(user->getResult(0))))
     return false;
-  if (isa<stablehlo::MulOp>(user) || (isa<stablehlo::DivOp>(user) && use.getOperandNumber() == 0)) {
+  if (isa<stablehlo::MulOp>(user) || (isa<stablehlo::DivOp>(user) && (use.getOperandNumber() == 0 || isPlanted("quotient-by-a-partial-value")))) {
     Value other = user->getOperand(1 - use.getOperandNumber());
-    return (other != use.get() && isUniform(other, op)) || isPlanted("product-of-two-partial-values");
+    return other != use.get() && isUniform(other, op);
   }
   return false;
 }

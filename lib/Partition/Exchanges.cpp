@@ -188,8 +188,10 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
   RankedTensorType result = neededType(type, moving);
   ArrayAttr dimsAttr = builder.getArrayAttr(attrs);
   StringAttr reasonAttr = reason.empty() ? StringAttr() : builder.getStringAttr(reason);
-  if (!reachesOut || isPlanted("fill-dropped"))
+  if (!reachesOut)
     fill = {};
+  else if (isPlanted("zero-for-the-fill-of-an-exchange"))
+    fill = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   FlatSymbolRefAttr meshName = tables.getMeshName();
   switch (kind) {
   case ExchangeKind::AllGather:

@@ -174,8 +174,6 @@ OpFoldResult OpLocalizer::factorOffset(int64_t factor) {
   const FactorCut &cut = cuts[factor];
   if (!cut.isSharded())
     return opBuilder.getIndexAttr(0);
-  if (isPlanted("offset-of-the-next-shard"))
-    return tables.lookup(ArrayRef(cut.bounds.indices()).drop_front(), cut.axes);
   return tables.lookup(ArrayRef(cut.bounds.indices()).drop_back(), cut.axes);
 }
 
@@ -193,7 +191,8 @@ OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
   if (!usesShardedFactor(map) || isPlanted("result-offset-left-out"))
     return opBuilder.getIndexAttr(0);
   IntervalTable table = neededTable(map);
-  return tables.lookup(llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.begin; }), table.axes);
+  bool isAtEnd = isPlanted("result-offset-of-the-end");
+  return tables.lookup(llvm::map_to_vector(table.intervals, [&](Interval interval) { return isAtEnd ? interval.end : interval.begin; }), table.axes);
 }
 
 bool OpLocalizer::isPartial() {

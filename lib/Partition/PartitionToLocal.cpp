@@ -217,10 +217,11 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     }
   }
   mapping.map(op.getResults(), local->getResults());
-  if (op.getNumResults() > 1 && op.getResult(0).getType() == op.getResult(1).getType() &&
-      local->getResult(0).getType() == local->getResult(1).getType() &&
-      isPlanted("results-of-a-branch-or-loop-swapped"))
-    mapping.map(op.getResult(0), local->getResult(1));
+  for (unsigned i = 1; i < op.getNumResults(); ++i)
+    if (op.getResult(i - 1).getType() == op.getResult(i).getType() &&
+        local->getResult(i - 1).getType() == local->getResult(i).getType() &&
+        isPlanted("results-of-a-branch-or-loop-swapped"))
+      mapping.map(op.getResult(i - 1), local->getResult(i));
   return success();
 }
 

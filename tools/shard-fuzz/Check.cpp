@@ -9,6 +9,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardc/Support/PlantedFault.h"
 #include "shardc/Pipelines/Compile.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -241,6 +242,7 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
 }
 
 const char *const kNotInterpreted = "not interpreted: ";
+const char *const kMadeMistake = "right with the mistake";
 
 static Interpreted interpretedPrograms = Interpreted::Share;
 void interpretPrograms(Interpreted which) { interpretedPrograms = which; }
@@ -263,6 +265,7 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
       mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
   if (!module)
     return {Verdict::Refused, errors, 0};
+  plantedFaultMet = 0;
   mlir::OwningOpRef<mlir::ModuleOp> local = module->clone();
   if (failed(compileToLocal(*local, StageOptions())))
     return {Verdict::Refused, errors, 0};
@@ -274,7 +277,7 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
     return {Verdict::Misread, errors, 0};
   if (*verified == interpreter::Verification::NotKnown)
     return {Verdict::Passed, kNotInterpreted + remarks, 0};
-  return {Verdict::Passed, "", 0};
+  return {Verdict::Passed, plantedFaultMet ? kMadeMistake : "", 0};
 }
 
 static bool isInterpreted(const Program &program) {

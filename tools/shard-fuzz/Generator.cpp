@@ -285,6 +285,7 @@ const std::vector<Kind> &allKinds() {
     addManualKinds(all);
     addGradientKinds(all);
     addLibraryKinds(all);
+    addChainKinds(all);
     return all;
   }();
   return kinds;

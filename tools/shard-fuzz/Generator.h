@@ -89,6 +89,7 @@ void addReductionKinds(std::vector<Kind> &kinds);
 void addContractionKinds(std::vector<Kind> &kinds);
 void addAddressingKinds(std::vector<Kind> &kinds);
 void addControlKinds(std::vector<Kind> &kinds);
+void addChainKinds(std::vector<Kind> &kinds);
 void addManualKinds(std::vector<Kind> &kinds);
 void addGradientKinds(std::vector<Kind> &kinds);
 void addLibraryKinds(std::vector<Kind> &kinds);

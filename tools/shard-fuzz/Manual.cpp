@@ -477,6 +477,83 @@ static bool makeAxisIndex(Generator &g) {
       summed(g.type(v), with, 2));
 }
 
+/// psum of what is the same on all ranks: jax.lax.psum(1, axis).
+static bool makeSumOfEquals(Generator &g) {
+  int v;
+  std::optional<Region> found = makeRegion(g, v, 1, false);
+  if (!found)
+    return false;
+  Region region = *found;
+  region.dim = -1;
+  return addManual(
+      g, "manual_sum_of_equals", v,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &type = types[0];
+        std::string t = type.str();
+        return Built{
+            {type},
+            region.text(type, type, -1,
+                        "%r~ = \"stablehlo.all_reduce\"(%b~) <{" + kChannel +
+                            region.axis.groups() + ", use_global_device_ids}> " +
+                            combiner("add", type) + " : (" + t + ") -> " + t + "\n"),
+            scalarConstant("k", type, std::to_string(region.axis.size)) +
+                "$R = stablehlo.multiply $0, %k~ : " + t};
+      },
+      summed(g.type(v), g.accuracy(v), region.axis.size));
+}
+
+/// A number that the ranks before one have, and another that the others have.
+static bool makeRankChoice(Generator &g) {
+  int v;
+  std::optional<Region> found = makeRegion(g, v, 1, false);
+  if (!found)
+    return false;
+  Region region = *found;
+  int64_t border = g.pick(1, region.axis.size - 1);
+  Accuracy with = either(g.accuracy(v), {7, 0, 0});
+  return addManual(
+      g, "manual_rank_choice", v,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &type = types[0];
+        if (type.shape[region.dim] % region.axis.size)
+          return std::nullopt;
+        Type block = region.block(type, region.dim),
+             parts = region.split(type, region.dim), numbers{"i32", parts.shape};
+        std::string t = block.str(), s = type.scalar().str(), u = "tensor<ui32>";
+        Type one{"ui32", {}};
+        return Built{
+            {type},
+            region.text(
+                type, type, region.dim,
+                "%p~ = stablehlo.partition_id : " + u + "\n" +
+                    scalarConstant("d", one, std::to_string(region.axis.stride)) +
+                    scalarConstant("k", one, std::to_string(region.axis.size)) +
+                    scalarConstant("o", one, std::to_string(border)) +
+                    scalarConstant("y", one, "2") + scalarConstant("n", one, "7") +
+                    "%e~ = stablehlo.divide %p~, %d~ : " + u +
+                    "\n%m~ = stablehlo.remainder %e~, %k~ : " + u +
+                    "\n%l~ = stablehlo.compare LT, %m~, %o~, UNSIGNED : (" + u +
+                    ", " + u + ") -> tensor<i1>\n%a~ = stablehlo.select %l~, "
+                    "%y~, %n~ : tensor<i1>, " + u +
+                    "\n%c~ = stablehlo.convert %a~ : (" + u + ") -> " + s +
+                    "\n%f~ = stablehlo.broadcast_in_dim %c~, dims = [] : (" +
+                    s + ") -> " + t + "\n%r~ = stablehlo.add %b~, %f~ : " + t +
+                    "\n"),
+            "%i~ = stablehlo.iota dim = " + std::to_string(region.dim) + " : " +
+                numbers.str() + "\n" +
+                scalarConstant("o", numbers, std::to_string(border)) +
+                scalarConstant("y", parts, "2") + scalarConstant("n", parts, "7") +
+                "%l~ = stablehlo.compare LT, %i~, %o~, SIGNED : (" +
+                numbers.str() + ", " + numbers.str() + ") -> " +
+                Type{"i1", parts.shape}.str() +
+                "\n%a~ = stablehlo.select %l~, %y~, %n~ : " +
+                Type{"i1", parts.shape}.str() + ", " + parts.str() +
+                "\n%w~ = stablehlo.reshape %a~ : (" + parts.str() + ") -> " +
+                type.str() + "\n$R = stablehlo.add $0, %w~ : " + type.str()};
+      },
+      summed(g.type(v), with, 2));
+}
+
 void addManualKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"manual_all_reduce", 2, makeAllReduce});
   kinds.push_back({"manual_all_gather", 1, makeAllGather});
@@ -484,6 +561,8 @@ void addManualKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"manual_all_to_all", 1, makeAllToAll});
   kinds.push_back({"manual_permute", 1, makePermute});
   kinds.push_back({"manual_axis_index", 1, makeAxisIndex});
+  kinds.push_back({"manual_sum_of_equals", 1, makeSumOfEquals});
+  kinds.push_back({"manual_rank_choice", 1, makeRankChoice});
 }
 
 } // namespace shardc::fuzz

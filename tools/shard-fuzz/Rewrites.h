@@ -3,12 +3,12 @@
 #define SHARDC_TOOLS_SHARD_FUZZ_REWRITES_H
 
 #include "../Common/Tool.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace shardc::fuzz {
 
-llvm::ArrayRef<llvm::StringLiteral> rewriteNames();
+llvm::SmallVector<llvm::StringRef> rewriteNames();
 
 /// Plants `asked`, or with "all" each in turn, and prints which of up to `count`
 /// programs of the sequence `seed` is the first that the verification of its

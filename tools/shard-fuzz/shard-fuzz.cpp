@@ -240,7 +240,7 @@ static Error runTool(int argc, char **argv) {
 
   std::set<std::string> kinds;
   int64_t failures = 0, uneven = 0, ops = 0, refused = 0, unknown = 0;
-  std::map<std::string, int64_t> refusedOps;
+  std::map<std::string, int64_t> refusedOps, unknownReasons;
   for (auto [i, outcome] : enumerate(outcomes)) {
     Program program = makeProgram(*seed, *first + i);
     for (const Op &op : program.ops)
@@ -251,7 +251,10 @@ static Error runTool(int argc, char **argv) {
       ++refused;
       ++refusedOps[name.str()];
     }
-    unknown += StringRef(outcome.message).starts_with(kNotInterpreted);
+    if (StringRef reason = outcome.message; reason.consume_front(kNotInterpreted)) {
+      ++unknown;
+      ++unknownReasons[reason.str()];
+    }
     if (outcome.verdict == Verdict::Passed)
       continue;
     ++failures;
@@ -279,6 +282,8 @@ static Error runTool(int argc, char **argv) {
                     std::time(nullptr) - begin);
   if (unknown)
     outs() << unknown << " passed that the interpreter does not know\n";
+  for (auto &[reason, times] : unknownReasons)
+    outs() << formatv("{0,5}: {1}\n", times, reason);
   for (auto &[name, times] : refusedOps)
     outs() << formatv("refused for {0}: {1}\n", name, times);
   if (reproducibleOption)
