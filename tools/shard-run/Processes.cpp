@@ -233,6 +233,13 @@ void Watch::end(size_t rank, Started &started, const std::string &why) {
   kill(started.process, SIGKILL);
 }
 
+/// Says that a signal has stopped a process, and for how long it has been so.
+static std::string describeStop(const Started &started) {
+  return "was stopped by signal " + std::to_string(started.stopSignal) + " (" +
+         strsignal(started.stopSignal) + ") " +
+         std::to_string(nowMs() - started.stoppedMs) + " ms ago";
+}
+
 void Watch::endThoseLeft() {
   // One that is stopped does not hear what it is asked.
   bool isLate = sent != 0 ? nowMs() - sentMs > 1000
@@ -242,26 +249,35 @@ void Watch::endThoseLeft() {
     if (started.isOver || started.isEnded)
       continue;
     // What is stopped finds out nothing.
-    if (isLate || (failedMs != 0 && started.stoppedMs != 0))
-      end(rank, started,
-          isOfRun(firstCode) && sent == 0 ? "does not end: it is ended" : "");
+    if (!isLate && (failedMs == 0 || started.stoppedMs == 0))
+      continue;
+    bool isSilent = !isOfRun(firstCode) || sent != 0;
+    end(rank, started,
+        isSilent                 ? ""
+        : started.stoppedMs != 0 ? describeStop(started) + ": it is ended"
+                                 : "does not end: it is ended");
   }
   isAsked |= isLate;
   if (failedMs != 0 || sent != 0)
     return;
   // Where ranks step, those that wait have said so by now.
-  for (auto [rank, started] : enumerate(ranks)) {
-    int64_t stoppedFor = nowMs() - started.stoppedMs;
-    if (started.isOver || started.stoppedMs == 0 ||
-        stoppedFor - timeoutMs < 800)
-      continue;
-    firstCode = static_cast<int>(ExitCode::Watchdog);
-    end(rank, started,
-        "was stopped by signal " + std::to_string(started.stopSignal) + " (" +
-            strsignal(started.stopSignal) + ") " + std::to_string(stoppedFor) +
-            " ms ago, longer than ranks wait for one another: it is ended");
-    failedMs = nowMs();
-  }
+  auto isForgotten = [&](const Started &started) {
+    return !started.isOver && started.stoppedMs != 0 &&
+           nowMs() - started.stoppedMs - timeoutMs >= 800;
+  };
+  if (none_of(ranks, isForgotten))
+    return;
+  firstCode = static_cast<int>(ExitCode::Watchdog);
+  failedMs = nowMs();
+  // The others know no more: those that load, or compute, have nobody to miss yet.
+  isAsked = true;
+  for (auto [rank, started] : enumerate(ranks))
+    if (!started.isOver)
+      end(rank, started,
+          isForgotten(started)
+              ? describeStop(started) +
+                    ", longer than ranks wait for one another: all are ended"
+              : "");
 }
 
 void Watch::sendOn() {
@@ -293,9 +309,13 @@ int Watch::run() {
   }
   if (sent != 0)
     return 128 + sent;
-  if (firstCode == static_cast<int>(ExitCode::Watchdog) &&
-      none_of(ranks, [](const Started &rank) { return rank.isKilled; }))
-    return firstCode;
+  // Others miss the rank that gave up waiting, and may end before it does.
+  constexpr int watchdog = static_cast<int>(ExitCode::Watchdog);
+  auto isKilled = [](const Started &rank) { return rank.isKilled; };
+  auto isLate = [](const Started &rank) { return rank.code == watchdog; };
+  if (none_of(ranks, isKilled) &&
+      (firstCode == watchdog || any_of(ranks, isLate)))
+    return firstCode = watchdog;
   // A lost rank explains what the others say; else the lowest rank has the
   // word.
   int code = 0;

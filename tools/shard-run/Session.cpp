@@ -312,11 +312,13 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       return std::move(error);
   if (!plan) {
     shardrt_world_reset_stats(world.get());
-    result.stepMs.resize(steps);
+    // Not touched before there is a time to be written: a run of very many steps
+    // begins at once, and takes memory as it goes.
+    auto times = std::make_unique_for_overwrite<double[]>(steps);
     if (Error error = check(shardrt_world_run_repeated(
-            world.get(), in.addresses(), out.addresses(), steps,
-            result.stepMs.data())))
+            world.get(), in.addresses(), out.addresses(), steps, times.get())))
       return std::move(error);
+    result.stepMs.assign(times.get(), times.get() + steps);
   }
 
   int64_t peak = job ? shardrt_world_peak_bytes(world.get(), me) : 0;

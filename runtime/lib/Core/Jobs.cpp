@@ -2,6 +2,7 @@
 
 #include "Comm/Bootstrap/Job.h"
 #include "Comm/Bootstrap/Secret.h"
+#include "Comm/Bootstrap/Siblings.h"
 #include "Core/World.h"
 #include "shardrt/Jobs.h"
 #include <cstdlib>
@@ -59,6 +60,8 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
       writeError(error, errorSize, why);
       return SHARDRT_USAGE;
     }
+    // Others may take their time to come, but not to do nothing.
+    made.launch.patienceMs = made.timeoutMs / 4;
     why = readSecret(variable, made.launch);
     if (!why.empty()) {
       writeError(error, errorSize, why);
@@ -67,7 +70,7 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     made.store = Store::join(made.launch, made.timeoutMs, why);
     if (!made.store) {
       writeError(error, errorSize, why);
-      return SHARDRT_LOST;
+      return saysStopped(why) ? SHARDRT_WATCHDOG : SHARDRT_LOST;
     }
     *job = handle.release();
     return SHARDRT_OK;

@@ -41,7 +41,7 @@ def check(tool: str, model: str, transport: str, victim: int, number: int) -> No
         assert launcher.returncode in (4, 5), launcher.returncode
         # Who was stopped in a wait still says so.
         assert f"missing: rank {victim}" in text or f"\nrank {victim} waits for" in text
-        assert f"rank {victim} (process {ranks[victim]}) does not end: it is ended" in text
+        assert f"rank {victim} (process {ranks[victim]}) was stopped by signal 19" in text
     for process in ranks.values():
         assert not Path(f"/proc/{process}").exists(), "a process is left"
 

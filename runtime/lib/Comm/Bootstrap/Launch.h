@@ -43,6 +43,10 @@ struct Launch {
   std::string token; ///< what processes of this job have in common; public
   bool isOneHost = false; ///< all ranks are on this host
 
+  /// How long another process of this host may be stopped while this one waits
+  /// for what it says; 0: for ever.
+  int64_t patienceMs = 0;
+
   // By which ranks know one another: one of these three.
   std::optional<shardc::crypto::Key> secret;
   std::string secretFile; ///< through which rank 0 hands it on

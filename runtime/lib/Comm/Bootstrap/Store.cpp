@@ -2,11 +2,11 @@
 //
 // A connection begins at the door (Door.h); then messages are sealed.
 // A request: 4 bytes that number it, a letter (S set, G get, M meet, W who is
-// missing, H is all well), the length of a name in 4 bytes, the name, a value.
-// An answer: the same number, K and a value, or R and why not; number 0 says
-// whether who has proven itself is let in. A get is answered when there is a
-// value: who does not wait as long forgets its number. One thread serves all
-// connections.
+// missing, H is all well, L the sender leaves, and why), the length of a name
+// in 4 bytes, the name, a value. An answer: the same number, K and a value, or
+// R and why not; number 0 says whether who has proven itself is let in. A get
+// is answered when there is a value: who does not wait as long forgets its
+// number. One thread serves all connections.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,8 @@ static std::string isTooLarge(const std::string &name) {
          std::to_string(Store::maxBytes) + " bytes";
 }
 
-/// What each rank sets when it comes to `name`, and what stands for all of them.
+/// What each rank sets when it comes to `name`, and what stands for all of
+/// them.
 static std::string partOf(const std::string &name, int64_t rank) {
   return name + "@" + std::to_string(rank);
 }
@@ -155,24 +156,22 @@ bool Store::meet(const std::string &name, int64_t timeoutMs,
   }
   if (parts.empty())
     return false;
-  error = waited(launch, timeoutMs,
-                 namesOf(parts) + " to come to '" + name + "'");
+  error =
+      waited(launch, timeoutMs, namesOf(parts) + " to come to '" + name + "'");
   bool haveJoined = std::none_of(parts.begin(), parts.end(), [&](int64_t rank) {
     return std::count(strangers.begin(), strangers.end(), rank) != 0;
   });
   if (haveJoined) {
     failedWith = SHARDRT_WATCHDOG;
     error += ", which joined and went no further: " +
-             std::string(parts.size() == 1 ? "it" : "they") +
-             " may be stopped";
+             std::string(parts.size() == 1 ? "it" : "they") + " may be stopped";
   }
   return false;
 }
 
 /// `1 2;2`: the two lists of whoIsMissing.
-static std::string
-textOf(const std::vector<int64_t> &parts,
-       const std::vector<int64_t> &strangers) {
+static std::string textOf(const std::vector<int64_t> &parts,
+                          const std::vector<int64_t> &strangers) {
   std::string text;
   for (int64_t rank : parts)
     text += std::to_string(rank) + " ";
@@ -215,7 +214,11 @@ public:
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override;
   bool isBroken(std::string &who) override {
+    std::string stopped;
+    siblings.isOneStopped(stopped);
     std::lock_guard lock(mutex);
+    if (gone.empty())
+      gone = stopped;
     who = gone;
     return !gone.empty();
   }
@@ -360,8 +363,8 @@ bool ServerStore::put(const std::string &name, const std::string &value,
                       int64_t rank, std::string &error) {
   int64_t owner = ownerOf(name);
   if ((owner >= 0 && owner != rank) || name.ends_with("@*")) {
-    error = "'" + name + "' is not for rank " + std::to_string(rank) +
-            " to set";
+    error =
+        "'" + name + "' is not for rank " + std::to_string(rank) + " to set";
     return false;
   }
   auto [entry, isNew] = values.try_emplace(name, value);
@@ -407,10 +410,29 @@ bool ServerStore::get(const std::string &name, int64_t timeoutMs,
 
 bool ServerStore::await(const std::string &name, int64_t timeoutMs,
                         std::string &value, std::string &error) {
+  int64_t deadline = nowNs() + timeoutMs * millisecond;
   std::unique_lock lock(mutex);
-  bool isOver = changed.wait_for(lock, std::chrono::milliseconds(timeoutMs),
-                                 [&] { return find(name) || !gone.empty(); });
+  bool isOver = false;
+  while (!isOver && nowNs() < deadline) {
+    int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
+    isOver = changed.wait_for(
+        lock, std::chrono::milliseconds(std::min<int64_t>(left, 100)),
+        [&] { return find(name) || !gone.empty(); });
+    if (isOver)
+      break;
+    lock.unlock();
+    std::string who;
+    bool isStopped = siblings.isOneStopped(who);
+    lock.lock();
+    // Those who wait for an answer are told as well.
+    if (isStopped && gone.empty()) {
+      gone = who;
+      (void)!write(wakeWrite.get(), "x", 1);
+    }
+  }
   if (!find(name)) {
+    if (saysStopped(gone))
+      failedWith = SHARDRT_WATCHDOG;
     error = isOver ? gone : waited(launch, timeoutMs, "'" + name + "'");
     return false;
   }
@@ -472,6 +494,11 @@ void ServerStore::handle(Connection &connection, const std::string &body) {
     answer(connection, number, 'K', textOf(parts, strange));
     return;
   }
+  case 'L':
+    if (gone.empty())
+      gone = value;
+    changed.notify_all();
+    return;
   case 'H':
     answer(connection, number, gone.empty() ? 'K' : 'R', gone);
     return;
@@ -503,8 +530,8 @@ bool ServerStore::answerAll() {
 }
 
 bool ServerStore::advance(Connection &connection) {
-  bool isHere = receiveSome(connection.socket.get(), connection.received,
-                            mostWaiting);
+  bool isHere =
+      receiveSome(connection.socket.get(), connection.received, mostWaiting);
   std::string body;
   while (!connection.isClosing) {
     auto taken =
@@ -571,8 +598,10 @@ void ServerStore::readNews() {
   int64_t number = std::strtoll(end, nullptr, 10);
   std::lock_guard lock(mutex);
   if (gone.empty())
-    gone = "rank " + std::to_string(rank) + " is gone: its process was ended "
-           "by signal " + std::to_string(number) + " before the others";
+    gone = "rank " + std::to_string(rank) +
+           " is gone: its process was ended "
+           "by signal " +
+           std::to_string(number) + " before the others";
   changed.notify_all();
 }
 
@@ -708,9 +737,11 @@ bool ClientStore::hear(uint32_t wanted, int64_t deadline, std::string &result,
       return false;
     }
     pollfd ready = {server.get(), POLLIN, 0};
-    poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 1000)));
+    poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 100)));
     if (ready.revents != 0)
       isHere = receiveSome(server.get(), received, mostWaiting);
+    else if (siblings.isOneStopped(error))
+      return false;
   }
 }
 
@@ -729,6 +760,12 @@ bool ClientStore::ask(char what, const std::string &name,
   bool isLate = false;
   if (hear(number, deadline, result, error, isLate))
     return true;
+  if (saysStopped(error)) {
+    failedWith = SHARDRT_WATCHDOG;
+    // Others are to hear of that, not that this process has gone.
+    sendAll(server.get(), stream.seal(request(++number, 'L', "", error)),
+            nowNs() + 100 * millisecond);
+  }
   if (isLate)
     error = waited(launch, timeoutMs, "'" + name + "'");
   return false;
@@ -746,8 +783,9 @@ bool ClientStore::get(const std::string &name, int64_t timeoutMs,
 
 bool ClientStore::isBroken(std::string &who) {
   std::string none;
-  return !ask('H', "", "", 500, none, who) &&
-         who.find(" waited ") == std::string::npos;
+  return siblings.isOneStopped(who) ||
+         (!ask('H', "", "", 500, none, who) &&
+          who.find(" waited ") == std::string::npos);
 }
 
 Store::Missing ClientStore::whoIsMissing(const std::string &name,
@@ -789,7 +827,8 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
     jobSecret = *launch.secret;
   } else if (launch.secretFile.empty()) {
     jobSecret = secretOfNobody();
-  } else if (std::string unread = crypto::readSecretFile(launch.secretFile, jobSecret);
+  } else if (std::string unread =
+                 crypto::readSecretFile(launch.secretFile, jobSecret);
              !unread.empty()) {
     why = "no secret from rank 0: " + unread;
     return Attempt::Again;
@@ -816,7 +855,8 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
   if (hear(0, deadline, none, refusal, isLate))
     return Attempt::Joined;
   // Who closes without a word may have had too many strangers there.
-  if (isLate || server.get() < 0 || refusal == isGone())
+  if (!saysStopped(refusal) &&
+      (isLate || server.get() < 0 || refusal == isGone()))
     return Attempt::Again;
   why = refusal;
   return Attempt::Refused;
@@ -826,11 +866,14 @@ bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
   int64_t deadline = nowNs() + timeoutMs * millisecond;
   std::string why;
   for (int64_t pause = 1;; pause = std::min<int64_t>(2 * pause, 50)) {
-    int64_t soon = std::min(deadline, nowNs() + Door::strangerMs * millisecond);
+    // Between attempts it looks whether rank 0 was stopped.
+    int64_t soon = std::min(deadline, nowNs() + 1000 * millisecond);
     Attempt attempt = tryToJoin(soon, why);
     if (attempt == Attempt::Joined)
       break;
     server = Socket();
+    if (siblings.isOneStopped(error))
+      return false;
     if (attempt == Attempt::Refused) {
       error = "rank " + std::to_string(launch.rank) + " cannot join at " +
               place() + ": " + why;

@@ -14,7 +14,7 @@
 #ifndef SHARDRT_COMM_BOOTSTRAP_STORE_H
 #define SHARDRT_COMM_BOOTSTRAP_STORE_H
 
-#include "Comm/Bootstrap/Launch.h"
+#include "Comm/Bootstrap/Siblings.h"
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -41,12 +41,13 @@ public:
   /// have not.
   bool meet(const std::string &name, int64_t timeoutMs, std::string &error);
 
-  /// Whether somebody who had joined is not there any more, or was ended before:
-  /// then what others wait for does not come. `who` says so.
+  /// Whether somebody who had joined is not there any more, or was ended
+  /// before, or has been stopped for long: then what others wait for does not
+  /// come. `who` says so.
   virtual bool isBroken(std::string &who) = 0;
 
   /// After a failure: SHARDRT_LOST, or SHARDRT_WATCHDOG where those who are
-  /// waited for had joined, and say nothing any more.
+  /// waited for had joined and say nothing any more, or were stopped.
   int status() const { return failedWith; }
 
   /// Where others of the job reach this process: an address of IPv4.
@@ -58,7 +59,8 @@ public:
   static constexpr int64_t maxBytes = 1 << 20;
 
 protected:
-  explicit Store(const Launch &launch) : launch(launch) {}
+  explicit Store(const Launch &launch)
+      : launch(launch), siblings(this->launch) {}
   /// meet(), with an error that does not say who is missing.
   virtual bool come(const std::string &name, int64_t timeoutMs,
                     std::string &error) = 0;
@@ -71,6 +73,7 @@ protected:
   /// Completes the error of a wait that was in vain, and sets the status.
   void explain(const std::string &name, std::string &error);
   Launch launch;
+  Siblings siblings;
   shardc::crypto::Key jobSecret = {};
   std::atomic<int> failedWith{4};
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Local/LocalComm.h"
+#include "Comm/Shared/Process.h"
 #include "Core/Clock.h"
 #include "Core/Cores.h"
 #include "Core/Spin.h"
@@ -197,9 +198,15 @@ std::string LocalGroup::tellWaits(int64_t now, int64_t &longestRank) const {
     int64_t since = rank.awaitsSince.load(std::memory_order_acquire);
     int64_t site = rank.awaitsSite.load(std::memory_order_relaxed);
     int64_t whom = rank.awaits.load(std::memory_order_relaxed);
-    if (since == 0) {
+    // It may have been stopped while it waited.
+    int64_t process = rank.process.load(std::memory_order_relaxed);
+    bool isStopped = process != 0 && stateOf(process).isStopped();
+    if (since == 0 || isStopped) {
       int64_t last = rank.lastSite.load(std::memory_order_relaxed);
       missing += "\nmissing: rank " + std::to_string(i) +
+                 (isStopped ? " (process " + std::to_string(process) +
+                                  "), which is stopped"
+                            : std::string()) +
                  (last < 0 ? std::string(", before its first collective")
                            : ", last seen in " + describe(last, true));
       continue;

@@ -760,7 +760,8 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
             linkOf(job, world, port, launch.rank));
   // All have joined: who does not come now was stopped.
   auto tooLate = [&] {
-    status = nowNs() >= deadline ? SHARDRT_WATCHDOG : SHARDRT_LOST;
+    status = nowNs() >= deadline || saysStopped(error) ? SHARDRT_WATCHDOG
+                                                       : SHARDRT_LOST;
     return nullptr;
   };
   auto key = [&](int64_t rank) {

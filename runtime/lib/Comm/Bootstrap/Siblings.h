@@ -1,0 +1,41 @@
+//===- Siblings.h - A job's other processes on this host --------*- C++ -*-===//
+//
+// Who waits for a rank cannot tell from its silence whether it is slow or was
+// stopped. On one host the system tells: it lists processes, their states and,
+// of those of this user, the environment that says which rank of which job they
+// are. Looked at are those that this one's launcher has started, directly or
+// through a script for each.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDRT_COMM_BOOTSTRAP_SIBLINGS_H
+#define SHARDRT_COMM_BOOTSTRAP_SIBLINGS_H
+
+#include "Comm/Bootstrap/Launch.h"
+#include <map>
+#include <mutex>
+
+namespace shardrt {
+
+class Siblings {
+public:
+  explicit Siblings(const Launch &launch) : launch(launch) {}
+
+  /// Whether one of them has been seen stopped for as long as ranks wait for
+  /// one another; `who` says which. Looks a few times a second at most. Always
+  /// false where the system does not tell.
+  bool isOneStopped(std::string &who);
+
+private:
+  const Launch &launch;
+  std::mutex mutex; ///< guards what follows
+  int64_t lookedNs = 0;
+  std::map<int64_t, int64_t> stoppedNs; ///< since when, by process
+  std::string found;
+};
+
+/// Whether `why` is of isOneStopped().
+bool saysStopped(const std::string &why);
+
+} // namespace shardrt
+
+#endif // SHARDRT_COMM_BOOTSTRAP_SIBLINGS_H
