@@ -27,7 +27,14 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
       accumulator(op.getAccumulatorType()), numDims(op.getNumDims()), queryDim(op.getQueryDim()),
       keyDim(op.getKeyDim()), depthDim(op.getDepthDim()), featureDim(op.getFeatureDim()),
       plan(std::move(planned)), owned(plan.cuts[keyDim]),
-      ownedParts(splitDealt(owned, op.getKeyOrder())) {}
+      ownedParts(plan.keyParts) {
+  if (!areKeysDealt()) {
+    ownedParts = splitDealt(owned, op.getKeyOrder());
+    return;
+  }
+  for (auto [keys, front, back] : llvm::zip_equal(owned.intervals, ownedParts[0].held.intervals, ownedParts[1].held.intervals))
+    keys = {front.begin, back.end};
+}
 
 SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
   SmallVector<std::pair<int64_t, int64_t>> met;
@@ -616,7 +623,7 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, 
         });
     unflatten(ArrayRef(last).drop_front(2));
     for (unsigned i : {1u, 2u}) {
-      Value home = ring.fromBuffer(ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i]);
+      Value home = ring.fromBuffer(ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i], gradients[i - 1].tables);
       if (total[i].empty())
         total[i] = {home};
       else

@@ -100,8 +100,8 @@ public:
                               llvm::function_ref<llvm::SmallVector<mlir::Value>(const Here &, mlir::ValueRange blocks, mlir::ValueRange state)> meet);
   /// What of a tensor that has all keys belongs to the block `here`.
   mlir::Value columnsOf(const Piece &piece, const Here &here);
-  /// What of `buffer` is this rank's own block.
-  mlir::Value fromBuffer(mlir::Value buffer, mlir::AffineMap map);
+  /// What of `buffer`, dealt out again if keys were, is this rank's own block of a tensor that lies as `tables` say.
+  mlir::Value fromBuffer(mlir::Value buffer, mlir::AffineMap map, llvm::ArrayRef<IntervalTable> tables);
   /// True if blocks of the piece change hands.
   bool travels(const Piece &piece) { return keyOf(piece.map) && areKeysCut() && isCut(piece.tables, *keyOf(piece.map)); }
   /// What the exchanges of a loop are for.
@@ -124,6 +124,7 @@ private:
   /// A slice along the dim of the keys, or with `into` that with `block` in its place.
   mlir::Value slice(mlir::Value block, unsigned dim, mlir::OpFoldResult offset, mlir::OpFoldResult size, int64_t staticSize, mlir::Value into = {});
   int64_t bufferSize() const { return longestBlock(owned); }
+  bool areKeysDealt() const { return !plan.keyParts.empty(); }
   /// Part of the last dim.
   mlir::Value columns(mlir::Value block, int64_t from, int64_t size);
   std::optional<unsigned> keyOf(mlir::AffineMap map) {
@@ -144,7 +145,7 @@ private:
   std::string why(int64_t turn);
 
   RingPlan plan;
-  IntervalTable owned; ///< the keys of each rank
+  IntervalTable owned; ///< the keys of each rank while the op runs
   llvm::SmallVector<TablePart, 0> ownedParts; ///< the same, in parts that lie together where keys are dealt out
 };
 } // namespace shardc::rules

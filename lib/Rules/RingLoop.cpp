@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "RingBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -60,19 +61,40 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
   std::optional<unsigned> dim = keyOf(piece.map);
   if (!dim)
     return piece.value;
-  SmallVector<int64_t> begins, sizes = sizesOf(owned.intervals);
-  // A slice of nothing may start at a dim's end, where none may be taken.
-  for (Interval keys : owned.intervals)
-    begins.push_back(keys.empty() ? 0 : keys.begin);
-  return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
+  auto columns = [&](const IntervalTable &keys) {
+    // A slice of nothing may start at a dim's end, where none may be taken.
+    SmallVector<int64_t> begins, sizes = sizesOf(keys.intervals);
+    for (Interval interval : keys.intervals)
+      begins.push_back(interval.empty() ? 0 : interval.begin);
+    return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
+  };
+  if (!areKeysDealt())
+    return columns(owned);
+  SmallVector<Value> parts = llvm::map_to_vector(ownedParts, [&](const TablePart &part) { return columns(part.natural); });
+  return tensor::ConcatOp::create(b, loc, *dim, parts);
 }
 
 //===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
 
-Piece Ring::inBuffer(const Piece &piece) {
-  unsigned dim = *keyOf(piece.map);
+/// What keys are moved for, into the order in which turns are equal work and out of it.
+static StringRef whyDealt(bool isBack) {
+  return isBack ? "gives back gradients of keys from both ends" : "deals out keys from both ends, where turns are uneven work";
+}
+
+Piece Ring::inBuffer(const Piece &given) {
+  unsigned dim = *keyOf(given.map);
+  Piece piece(given);
+  if (areKeysDealt()) {
+    SmallVector<Value> parts;
+    for (const TablePart &part : ownedParts) {
+      piece.tables[dim] = part.natural;
+      parts.push_back(localization.exchange(given.value, given.tables, piece.tables, {}, whyDealt(/*isBack=*/false)));
+    }
+    piece.value = tensor::ConcatOp::create(b, loc, dim, parts);
+    piece.tables[dim] = owned;
+  }
   auto type = cast<RankedTensorType>(piece.value.getType());
   if (type.getDimSize(dim) == bufferSize())
     return piece;
@@ -87,12 +109,28 @@ Piece Ring::inBuffer(const Piece &piece) {
   return buffer;
 }
 
-Value Ring::fromBuffer(Value buffer, AffineMap map) {
+Value Ring::fromBuffer(Value buffer, AffineMap map, ArrayRef<IntervalTable> tables) {
   unsigned dim = *keyOf(map);
   int64_t size = staticSize(sizesOf(owned.intervals));
-  if (size == bufferSize())
-    return buffer;
-  return slice(buffer, dim, b.getIndexAttr(0), sizeAt(localization, owned), size);
+  if (!areKeysDealt())
+    return size == bufferSize() ? buffer : slice(buffer, dim, b.getIndexAttr(0), sizeAt(localization, owned), size);
+  SmallVector<Value> parts;
+  for (const TablePart &part : ownedParts) {
+    Value mine = partOf(localization, buffer, dim, owned, part.held);
+    // A part is a tensor of its own: one that begins at 0.
+    Interval domain{INT64_MAX, 0};
+    for (Interval keys : part.natural.intervals)
+      domain = {std::min(domain.begin, keys.begin), std::max(domain.end, keys.end)};
+    SmallVector<IntervalTable> from(tables), to(tables);
+    from[dim] = part.natural;
+    for (SmallVector<IntervalTable> *all : {&from, &to})
+      for (Interval &keys : (*all)[dim].intervals) {
+        keys = intersect(keys, domain);
+        keys = keys.empty() ? Interval{0, 0} : Interval{keys.begin - domain.begin, keys.end - domain.begin};
+      }
+    parts.push_back(localization.exchange(mine, from, to, {}, whyDealt(/*isBack=*/true)));
+  }
+  return castTo(b, loc, tensor::ConcatOp::create(b, loc, dim, parts), blockType(tables, cast<RankedTensorType>(buffer.getType()).getElementType()));
 }
 
 Value Ring::pass(Value buffer, const Piece &piece, int64_t shift, StringRef why) {

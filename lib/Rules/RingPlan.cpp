@@ -190,6 +190,8 @@ private:
   RingPlan asItLies();
   /// Fills in who meets what when keys travel.
   void addTurns(RingPlan &plan);
+  /// Of twice as many parts of the keys as ranks own blocks, each rank's from the front and from the end.
+  SmallVector<TablePart, 0> dealKeys(const IntervalTable &owned);
   /// The turns at which some rank needs something, in order, the first among them.
   SmallVector<int64_t> neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces);
   std::optional<RingPlan> deal(const RingPlan &ring);
@@ -253,6 +255,20 @@ RingPlan Planner::asItLies() {
   return plan;
 }
 
+SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
+  int64_t ranks = owned.intervals.size(), begin = 0;
+  Boundaries pieces = Boundaries::balanced(sizes[key], 2 * ranks);
+  IntervalTable none{owned.axes, {}};
+  SmallVector<TablePart, 0> parts(2, TablePart{none, none});
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    for (auto [part, natural] : llvm::zip_equal(parts, ArrayRef{pieces.shard(rank), pieces.shard(2 * ranks - 1 - rank)})) {
+      part.natural.intervals.push_back(natural);
+      part.held.intervals.push_back({begin, begin + natural.size()});
+      begin += natural.size();
+    }
+  return parts;
+}
+
 SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces) {
   const IntervalTable &owned = plan.cuts[key];
   if (band.isWhole() || owned.axes.empty())
@@ -294,10 +310,15 @@ void Planner::addTurns(RingPlan &plan) {
     axes = all;
   plan.turns.clear();
   plan.runs.clear();
+  plan.keyParts.clear();
   SmallVector<TablePart, 0> pieces = splitDealt(owned, keyOrder);
   SmallVector<int64_t> shifts = neededShifts(plan, pieces);
   if (int64_t(shifts.size()) > kMostTurnsWrittenOut) {
     plan.turns.push_back({0, owned, pieces});
+    if (plan.way == PairWay::Dealt) {
+      plan.keyParts = dealKeys(owned);
+      shifts = neededShifts(plan, plan.keyParts);
+    }
     for (int64_t shift : shifts)
       if (plan.runs.empty() || plan.runs.back().last + 1 != shift)
         plan.runs.push_back({shift, shift});
@@ -359,6 +380,7 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
   RingPlan plan = ring;
   plan.way = PairWay::Gathered;
   plan.runs.clear();
+  plan.keyParts.clear();
   // Gradients of keys that all ranks have are added up: all have the same then.
   IntervalTable table{{}, {Interval{0, sizes[key]}}};
   if (!band.isWhole() && !isBackward) {
@@ -405,6 +427,7 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   RingPlan plan = ring;
   plan.way = PairWay::Heads;
   plan.runs.clear();
+  plan.keyParts.clear();
   plan.isRecut = true;
   SmallVector<int64_t> axes(plan.cuts[*heads].axes);
   llvm::append_range(axes, plan.places);

@@ -44,6 +44,9 @@ struct RingPlan {
   llvm::SmallVector<Turn, 0> turns;
   /// Of a ring that is a loop: its turns, own block included. `turns` has the first alone then.
   llvm::SmallVector<Run, 0> runs;
+  /// Of a loop whose keys are dealt out as queries are: the parts of each rank's block, one behind the other. So each
+  /// turn is equal work, and no rank waits for its neighbours. Else none.
+  llvm::SmallVector<TablePart, 0> keyParts;
   /// Axes of the keys along which blocks are passed round, and those along which
   /// states are merged.
   llvm::SmallVector<int64_t> places, merged;
