@@ -375,11 +375,13 @@ static void keepEntryAttributes(ModuleOp module) {
   if (!main)
     return;
   MLIRContext *context = module.getContext();
+  // Without attributes there is no dictionary at all.
+  auto orEmpty = [&](DictionaryAttr attributes) { return attributes ? attributes : DictionaryAttr::get(context); };
   SmallVector<Attribute> inputs, outputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    inputs.push_back(main.getArgAttrDict(i));
+    inputs.push_back(orEmpty(main.getArgAttrDict(i)));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    outputs.push_back(main.getResultAttrDict(i));
+    outputs.push_back(orEmpty(main.getResultAttrDict(i)));
   module->setAttr("spmd.entry_inputs", ArrayAttr::get(context, inputs));
   module->setAttr("spmd.entry_outputs", ArrayAttr::get(context, outputs));
 }
