@@ -33,6 +33,21 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
     } do {
       %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] ...
     ```
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
 }
 
@@ -46,14 +61,24 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
 
     ```mlir
     // before
-    %h = spmd.halo_exchange %x [...] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
-    %y = stablehlo.dot_general %x, %w ...
-    %c = stablehlo.convolution(%h, %k) ...
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> (tensor<8x4xf32>, tensor<10x4xf32>)
+        attributes {spmd.local_view} {
+      %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh
+          : tensor<8x4xf32> -> tensor<10x4xf32>
+      %y = stablehlo.tanh %x : tensor<8x4xf32>
+      %n = stablehlo.negate %h : tensor<10x4xf32>
+      return %y, %n : tensor<8x4xf32>, tensor<10x4xf32>
+    }
     // after
-    %t = spmd.exchange_start %x : tensor<8x4xf32>
-    %y = stablehlo.dot_general %x, %w ...
-    %h = spmd.exchange_wait %t of %x "halo_exchange" [...] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
-    %c = stablehlo.convolution(%h, %k) ...
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> (tensor<8x4xf32>, tensor<10x4xf32>) attributes {spmd.local_view} {
+      %0 = spmd.exchange_start %x : tensor<8x4xf32>
+      %1 = stablehlo.tanh %x : tensor<8x4xf32>
+      %2 = spmd.exchange_wait %0 of %x "halo_exchange" [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+      %3 = stablehlo.negate %2 : tensor<10x4xf32>
+      return %1, %3 : tensor<8x4xf32>, tensor<10x4xf32>
+    }
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
@@ -65,14 +90,23 @@ def MergeHalosPass : Pass<"spmd-merge-halos", "::mlir::func::FuncOp"> {
     After: halo exchanges of one value in one block, whatever their directions and widths, are one exchange of the
     hull of what they need, and slices of it, unless the hull is much larger than what one of them needs, or they
     want different things outside the domain. A hull holds the own block.
+
     ```mlir
-    // before
-    %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
-    %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] wrap>] on @mesh : tensor<8x4xf32> -> tensor<8x4xf32>
+    // before: --pass-pipeline=builtin.module(func.func(spmd-merge-halos))
+    spmd.mesh @mesh = <["i"=2]>
+    func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
+      %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
+      return %n, %s : tensor<8xf32>, tensor<8xf32>
+    }
     // after
-    %h = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
-    %n = tensor.extract_slice %h[2, 0] [8, 4] [1, 1] : tensor<10x4xf32> to tensor<8x4xf32>
-    %s = tensor.extract_slice %h[0, 0] [8, 4] [1, 1] : tensor<10x4xf32> to tensor<8x4xf32>
+    spmd.mesh @mesh = <["i"=2]>
+    func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %0 = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] on @mesh : tensor<8xf32> -> tensor<10xf32>
+      %extracted_slice = tensor.extract_slice %0[2] [8] [1] : tensor<10xf32> to tensor<8xf32>
+      %extracted_slice_0 = tensor.extract_slice %0[0] [8] [1] : tensor<10xf32> to tensor<8xf32>
+      return %extracted_slice, %extracted_slice_0 : tensor<8xf32>, tensor<8xf32>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
@@ -89,14 +123,18 @@ def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"
 
     ```mlir
     // before
-    %r:2 = stablehlo.while(%i = %zero, %c = %coefficients) ... do {
-      %w = spmd.all_gather %c [...] on @mesh : tensor<4xf32> -> tensor<8xf32>
-      ...
-      stablehlo.return %next, %c : tensor<i32>, tensor<4xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {spmd.local_view} {
+      %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      %1 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      return %0, %1 : tensor<8xf32>, tensor<8xf32>
     }
     // after
-    %w = spmd.all_gather %coefficients [...] on @mesh : tensor<4xf32> -> tensor<8xf32>
-    %r:2 = stablehlo.while(%i = %zero, %c = %coefficients) ... do {
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {spmd.local_view} {
+      %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      return %0, %0 : tensor<8xf32>, tensor<8xf32>
+    }
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
@@ -118,13 +156,20 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
 
     ```mlir
     // before
-    %g = spmd.all_reduce sum %partial along ["x"] on @mesh : tensor<16x8xf32>
-    %t = stablehlo.transpose %g, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
-    %mine = tensor.extract_slice %t[%offset, 0] [2, 16] [1, 1] : tensor<8x16xf32> to tensor<2x16xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
+      %2 = stablehlo.add %0, %1 : tensor<4xf32>
+      return %2 : tensor<4xf32>
+    }
     // after
-    %t = stablehlo.transpose %partial, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
-    %mine = spmd.reduce_scatter sum %t along ["x"] [<dim 0 along ["x"] : [0:8, 0:8, 0:8, 0:8] -> [0:2, 2:4, 4:6, 6:8]>]
-        on @mesh : tensor<8x16xf32> -> tensor<2x16xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = stablehlo.add %a, %b : tensor<4xf32>
+      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
     ```
   }];
   let options = [
@@ -142,16 +187,26 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
     round cost at most 5 % more than hiding them gains. Of narrow floats the sums are f32, rounded once.
 
     ```mlir
-    // before
-    %w = spmd.all_gather %b [<dim 0 along ["x"] : [0:512, 512:1024] -> [0:1024, 0:1024]>] on @mesh : tensor<512x256xf32> -> tensor<1024x256xf32>
-    %y = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x256xf32>) -> tensor<64x256xf32>
+    // before: --pass-pipeline=builtin.module(func.func(spmd-split-products{least-block=0}))
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4x6xf32>, %b: tensor<3x5xf32>) -> tensor<4x5xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_gather %b [<dim 0 along ["x"] : [0:3, 3:6] -> [0:6, 0:6]>] on @mesh : tensor<3x5xf32> -> tensor<6x5xf32>
+      %1 = stablehlo.dot_general %a, %0, contracting_dims = [1] x [0] : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
+      return %1 : tensor<4x5xf32>
+    }
     // after
-    %0 = tensor.extract_slice %a[0, %own] [64, 512] [1, 1] : tensor<64x1024xf32> to tensor<64x512xf32>
-    %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<64x512xf32>, tensor<512x256xf32>) -> tensor<64x256xf32>
-    %2 = spmd.rebalance %b [<dim 0 along ["x"] : [0:512, 512:1024] -> [512:1024, 0:512]>] on @mesh : tensor<512x256xf32> -> tensor<512x256xf32>
-    %3 = tensor.extract_slice %a[0, %other] [64, 512] [1, 1] : tensor<64x1024xf32> to tensor<64x512xf32>
-    %4 = stablehlo.dot_general %3, %2, contracting_dims = [1] x [0] : (tensor<64x512xf32>, tensor<512x256xf32>) -> tensor<64x256xf32>
-    %y = spmd.accumulate %4 into %1 : tensor<64x256xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4x6xf32>, %b: tensor<3x5xf32>) -> tensor<4x5xf32> attributes {spmd.local_view} {
+      %0 = spmd.lookup [0, 3] along ["x"] on @mesh
+      %extracted_slice = tensor.extract_slice %a[0, %0] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
+      %1 = stablehlo.dot_general %extracted_slice, %b, contracting_dims = [1] x [0] : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
+      %2 = spmd.rebalance %b [<dim 0 along ["x"] : [0:3, 3:6] -> [3:6, 0:3]>] reason "meets block 1 of 2 while the one before is multiplied" on @mesh : tensor<3x5xf32> -> tensor<3x5xf32>
+      %3 = spmd.lookup [3, 0] along ["x"] on @mesh
+      %extracted_slice_0 = tensor.extract_slice %a[0, %3] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
+      %4 = stablehlo.dot_general %extracted_slice_0, %2, contracting_dims = [1] x [0] : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
+      %5 = spmd.accumulate %4 into %1 : tensor<4x5xf32>
+      return %5 : tensor<4x5xf32>
+    }
     ```
   }];
   let options = [
@@ -169,12 +224,21 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
 
     ```mlir
     // before
-    %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
-    %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<2x3xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>, %b: tensor<6xf32>) -> (tensor<4xf32>, tensor<6xf32>) attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<6xf32>
+      return %0, %1 : tensor<4xf32>, tensor<6xf32>
+    }
     // after
-    %f = stablehlo.reshape %b : (tensor<2x3xf32>) -> tensor<6xf32>
-    %c = stablehlo.concatenate %a, %f, dim = 0 : (tensor<4xf32>, tensor<6xf32>) -> tensor<10xf32>
-    %r = spmd.all_reduce sum %c along ["x"] on @mesh : tensor<10xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>, %b: tensor<6xf32>) -> (tensor<4xf32>, tensor<6xf32>) attributes {spmd.local_view} {
+      %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<4xf32>, tensor<6xf32>) -> tensor<10xf32>
+      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<10xf32>
+      %2 = stablehlo.slice %1 [0:4] : (tensor<10xf32>) -> tensor<4xf32>
+      %3 = stablehlo.slice %1 [4:10] : (tensor<10xf32>) -> tensor<6xf32>
+      return %2, %3 : tensor<4xf32>, tensor<6xf32>
+    }
     ```
   }];
   let options = [
@@ -191,12 +255,29 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
     the first dim (side by side in each rank's row). Only what is small travels so: the block itself is copied once more.
 
     ```mlir
-    // before: two fields that need the same halo
-    %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
-    %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%u: tensor<8xf32>, %v: tensor<8xf32>, %z: tensor<f32>) -> (tensor<10xf32>, tensor<10xf32>)
+        attributes {spmd.local_view} {
+      %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
+          : tensor<8xf32> -> tensor<10xf32>
+      %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
+          : tensor<8xf32> -> tensor<10xf32>
+      return %0, %1 : tensor<10xf32>, tensor<10xf32>
+    }
     // after
-    %a = stablehlo.concatenate ... : (tensor<1x8x4xf32>, tensor<1x8x4xf32>) -> tensor<2x8x4xf32>
-    %b = spmd.halo_exchange %a [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<2x8x4xf32> -> tensor<2x10x4xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%u: tensor<8xf32>, %v: tensor<8xf32>, %z: tensor<f32>) -> (tensor<10xf32>, tensor<10xf32>) attributes {spmd.local_view} {
+      %0 = stablehlo.reshape %u : (tensor<8xf32>) -> tensor<1x8xf32>
+      %1 = stablehlo.reshape %v : (tensor<8xf32>) -> tensor<1x8xf32>
+      %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+      %3 = spmd.halo_exchange %2 [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<2x8xf32> -> tensor<2x10xf32>
+      %4 = stablehlo.slice %3 [0:1, 0:10] : (tensor<2x10xf32>) -> tensor<1x10xf32>
+      %5 = stablehlo.reshape %4 : (tensor<1x10xf32>) -> tensor<10xf32>
+      %6 = stablehlo.slice %3 [1:2, 0:10] : (tensor<2x10xf32>) -> tensor<1x10xf32>
+      %7 = stablehlo.reshape %6 : (tensor<1x10xf32>) -> tensor<10xf32>
+      return %5, %7 : tensor<10xf32>, tensor<10xf32>
+    }
     ```
   }];
   let options = [

@@ -11,6 +11,23 @@ def InlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
     the arguments and results of what was called are constraints in their places; locations say who
     called. Refuses: no @main, recursion, functions without a body or with several blocks, more ops than
     a program may have.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = call @inner(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func private @inner(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.exponential %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.exponential %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::sdy::SdyDialect"];
 }
@@ -21,6 +38,19 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
     Before: `stablehlo.custom_call @ApproxTopK`, cuDNN's attention (`@__cudnn$fmha...`), older spellings of chlo's functions,
     expectations of conformance files, callbacks of Python. After: stablehlo, chlo, check ops, spmd's attention and `spmd.host_call`. Unknown names stay. Refuses: a known name with operands
     or options that it cannot have. A module of one function without arguments that checks has it as @main.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}} : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
   let options = [Option<"hostCalls", "host-calls", "bool", /*default=*/"false",
                         "Keep calls of Python that give no values; without, they are left out with a warning.">];
@@ -48,6 +78,26 @@ def BindPlatformPass : Pass<"spmd-bind-platform", "::mlir::ModuleOp"> {
     platforms, and branches by it. After: no such argument, and of branches whose number is known the one that is
     taken. The number is the argument's `spmd.platform`; without, the first platform. Does nothing to branches that
     are chosen while the program runs.
+
+    ```mlir
+    // before
+    func.func @main(%platform: tensor<i32> {jax.global_constant = "_platform_index", spmd.platform = 1 : i32},
+                    %x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "stablehlo.case"(%platform) ({
+        stablehlo.return %x : tensor<4xf32>
+      }, {
+        %1 = stablehlo.negate %x : tensor<4xf32>
+        stablehlo.return %1 : tensor<4xf32>
+      }) : (tensor<i32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+      %c = stablehlo.constant dense<1> : tensor<i32>
+      %0 = stablehlo.negate %arg0 : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -59,6 +109,19 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
     get_dimension_size, dynamic forms, custom calls @shape_assertion, arithmetic on sizes. After: static
     shapes; sizes are constants; none of these. Programs without `?` stay as they are. Refuses: dynamic arguments
     without a shape given, shapes that do not fit the argument or an assertion, what cannot be inferred.
+
+    ```mlir
+    // before: --spmd-refine-shapes=shapes=0=6x4
+    func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+      %0 = stablehlo.add %x, %x : tensor<?x4xf32>
+      return %0 : tensor<?x4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+      %0 = stablehlo.add %x, %x : tensor<6x4xf32>
+      return %0 : tensor<6x4xf32>
+    }
+    ```
   }];
   let options = [Option<"shapes", "shapes", "std::string", /*default=*/"",
                         "Shapes of arguments, by number or name: 0=8x6;x=4x4.">];
@@ -71,6 +134,21 @@ def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::Module
     Before: custom calls `@lapack_spotrf_ffi` and so on, their forms for other platforms (`@cusolver_…`,
     `@hipsolver_…`, `@LuDecomposition`, `@Qr`, `@Eigh`). After: cholesky, triangular_solve and ops of the solver dialect. Names
     that are not known stay. Refuses: a known name with operands or options that it cannot have.
+
+    ```mlir
+    // before
+    func.func @main(%a: tensor<3x3xf64>, %b: tensor<3x2xf64>) -> tensor<3x2xf64> {
+      %0 = stablehlo.custom_call @lapack_dtrsm_ffi(%a, %b)
+          {mhlo.backend_config = {diag = 85 : ui8, side = 76 : ui8, trans_x = 67 : ui8, uplo = 85 : ui8}}
+          : (tensor<3x3xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      return %0 : tensor<3x2xf64>
+    }
+    // after
+    func.func @main(%a: tensor<3x3xf64>, %b: tensor<3x2xf64>) -> tensor<3x2xf64> {
+      %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = false, transpose_a = #stablehlo<transpose ADJOINT>, unit_diagonal = true}> : (tensor<3x3xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      return %0 : tensor<3x2xf64>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::solver::SolverDialect", "::shardc::stablehlo::StablehloDialect"];
 }
@@ -81,6 +159,24 @@ def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
     batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms, products whose result is of a lesser kind than their operands,
     tuples, sizes of dims that are known, tokens (which say nothing that the order of ops does not). After: none of these. Random bits depend on the element's index alone, so they
     are the same on any mesh. Refuses: sizes that are set to less than a dim has, algorithms that are not known.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+      %0 = "stablehlo.map"(%x) <{dimensions = array<i64: 0>}> ({
+      ^bb0(%a: tensor<f32>):
+        %1 = stablehlo.multiply %a, %s : tensor<f32>
+        stablehlo.return %1 : tensor<f32>
+      }) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+      %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %1 = stablehlo.multiply %x, %0 : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -103,6 +199,25 @@ def ConvertForeignShardingsPass : Pass<"spmd-convert-foreign-shardings", "::mlir
     The older form has no mesh: it gets the one of fewest axes that makes all its tiles, axis0, axis1 and so
     on. Refuses: tiles in an order of partitions that no mesh has, text that cannot be read. Leaves alone
     what has a mesh already.
+
+    ```mlir
+    // before
+    module attributes {mhlo.num_partitions = 4 : i32} {
+      func.func @main(%x: tensor<4x4xf32> {mhlo.sharding = "{devices=[2,2]<=[4]}"}) -> tensor<4x4xf32> {
+        %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"}
+            : (tensor<4x4xf32>) -> tensor<4x4xf32>
+        return %0 : tensor<4x4xf32>
+      }
+    }
+    // after
+    module attributes {mhlo.num_partitions = 4 : i32} {
+      sdy.mesh @mesh = <["axis0"=2, "axis1"=2]>
+      func.func @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"axis0"}, {"axis1"} ]>}) -> tensor<4x4xf32> {
+        %0 = sdy.sharding_constraint %x <@mesh, [{"axis0"}, {} ]> : tensor<4x4xf32>
+        return %0 : tensor<4x4xf32>
+      }
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::sdy::SdyDialect"];
 }
@@ -114,6 +229,21 @@ def WidenFloatsPass : Pass<"spmd-widen-floats", "::mlir::ModuleOp"> {
     computes such a value does so in f32, and is rounded to the narrow type's numbers; too large ones to the largest. Leaves
     alone programs whose arguments or results are of such a type: files of arrays hold them in another form.
     Refuses: products, and bits of such values.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<2xf8E4M3FN>) -> tensor<2xf8E4M3FN> {
+      %0 = stablehlo.constant dense<[1.0, 6.0]> : tensor<2xf4E2M1FN>
+      %1 = stablehlo.convert %0 : (tensor<2xf4E2M1FN>) -> tensor<2xf8E4M3FN>
+      return %1 : tensor<2xf8E4M3FN>
+    }
+    // after
+    func.func @main(%x: tensor<2xf8E4M3FN>) -> tensor<2xf8E4M3FN> {
+      %cst = stablehlo.constant dense<[1.000000e+00, 6.000000e+00]> : tensor<2xf8E4M3FN>
+      %0 = stablehlo.convert %cst : tensor<2xf8E4M3FN>
+      return %0 : tensor<2xf8E4M3FN>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -123,6 +253,21 @@ def CheckSupportedPass : Pass<"spmd-check-supported", "::mlir::ModuleOp"> {
   let description = [{
     Ops of other dialects, collectives outside manual regions, custom calls, tokens, dynamic shapes,
     annotations of older partitioners. What is merely not there yet is called unsupported. Changes nothing.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
   }];
 }
 
@@ -135,6 +280,21 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
     `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Meshes of as many devices become one, with the axes that make all of them.
     Sharding groups and barriers are `spmd.constrain` with `spmd.group` or `spmd.direction`. Refuses: meshes of other
     numbers of devices, or that no mesh makes.
+
+    ```mlir
+    // before
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {} ]>}) -> tensor<8x4xf32> {
+      %0 = sdy.sharding_constraint %x <@mesh, [{}, {"y"} ]> : tensor<8x4xf32>
+      return %0 : tensor<8x4xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {} ]>}) -> tensor<8x4xf32> {
+      %0 = spmd.constrain %x <@mesh, [{}, {"y"} ]> : tensor<8x4xf32>
+      return %0 : tensor<8x4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
@@ -145,6 +305,32 @@ def ExpandUnreducedPass : Pass<"spmd-expand-unreduced", "::mlir::ModuleOp"> {
     Before: an operand or result of `spmd.manual` is `partial` along a manual axis. After: none is. Such an operand
     is kept by the first coordinate of the axis and zero at the others, so that its sum is the value; such a result
     goes through an `all_reduce` before it leaves.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = spmd.manual(%a) in [#spmd.sharding<@mesh, [{} ]>] out [#spmd.sharding<@mesh, [{} ], partial = {"x" = sum}>] along ["x"] {
+      ^bb0(%v: tensor<4xf32>):
+        spmd.return %v : tensor<4xf32>
+      } : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = spmd.manual(%a) in [#spmd.sharding<@mesh, [{} ]>] out [#spmd.sharding<@mesh, [{} ]>] along ["x"] {
+      ^bb0(%arg1: tensor<4xf32>):
+        %1 = "stablehlo.all_reduce"(%arg1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+        ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+          %2 = stablehlo.add %arg2, %arg3 : tensor<f32>
+          stablehlo.return %2 : tensor<f32>
+        }) : (tensor<4xf32>) -> tensor<4xf32>
+        spmd.return %1 : tensor<4xf32>
+      } : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -166,6 +352,19 @@ def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
     Refuses: an axis that the mesh lacks, an argument or dim that is not there or not sharded, sizes
     that do not add up, sizes in the file that no longer fit an axis, other axis sizes where a manual
     region fixes them.
+
+    ```mlir
+    // before: --spmd-set-layout=mesh=x=3
+    spmd.mesh @mesh = <["x"=4]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      return %x : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=3]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      return %x : tensor<8xf32>
+    }
+    ```
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", /*default=*/"", "Axes and their sizes: x=3,y=2.">,
@@ -180,6 +379,21 @@ def VerifyImportedPass : Pass<"spmd-verify-imported", "::mlir::ModuleOp"> {
   let summary = "Check what propagation relies on.";
   let description = [{
     One `spmd.mesh`, one function @main of one block, no `sdy`, no call.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
   }];
 }
 

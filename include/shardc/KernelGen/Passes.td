@@ -26,6 +26,18 @@ def ResultsToArgumentsPass : Pass<"spmd-results-to-arguments", "mlir::ModuleOp">
       return
     }
     ```
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4xf32> {bufferization.writable = false}, %arg1: memref<4xf32>) {
+      bufferization.materialize_in_destination %arg0 in restrict writable %arg1 : (tensor<4xf32>, memref<4xf32>) -> ()
+      return
+    }
+    ```
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function to change.">];
@@ -40,6 +52,40 @@ def FuseElementwisePass : Pass<"spmd-fuse-elementwise", "mlir::func::FuncOp"> {
     it, cheap ones (broadcasts, casts, a few operations) are part of each of their consumers.
     Contractions, reductions and windows stay roots of their own; what only moves data is read
     through their indexing maps. Adds no work but the repetition of cheap operations.
+
+    ```mlir
+    // before
+    #id = affine_map<(i) -> (i)>
+    #none = affine_map<(i) -> ()>
+    func.func @main(%x: tensor<64xf32>, %start: tensor<f32>) -> tensor<f32> {
+      %e = tensor.empty() : tensor<64xf32>
+      %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+      ^bb0(%a: f32, %o: f32):
+        %0 = math.exp %a : f32
+        linalg.yield %0 : f32
+      } -> tensor<64xf32>
+      %s = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]}
+          ins(%y : tensor<64xf32>) outs(%start : tensor<f32>) {
+      ^bb0(%a: f32, %o: f32):
+        %0 = arith.addf %a, %o : f32
+        linalg.yield %0 : f32
+      } -> tensor<f32>
+      return %s : tensor<f32>
+    }
+    // after
+    #map = affine_map<(d0) -> (d0)>
+    #map1 = affine_map<(d0) -> ()>
+    func.func @main(%x: tensor<64xf32>, %start: tensor<f32>) -> tensor<f32> {
+      %0 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction"]} ins(%x : tensor<64xf32>) outs(%start : tensor<f32>) {
+      ^bb0(%in: f32, %out: f32):
+        %1 = math.exp %in : f32
+        %2 = arith.addf %1, %out : f32
+        linalg.yield %2 : f32
+      } -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -51,6 +97,26 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
     so that producers may write there directly. `scf.index_switch` on tensors becomes `scf.if`,
     through which bufferization sees what may not be written. Refuses: nothing; a pad with a body other than
     one yielded value is left alone.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> tensor<6xf32> {
+      %zero = arith.constant 0.0 : f32
+      %0 = tensor.pad %x low[1] high[1] {
+      ^bb0(%i: index):
+        tensor.yield %zero : f32
+      } : tensor<4xf32> to tensor<6xf32>
+      return %0 : tensor<6xf32>
+    }
+    // after
+    func.func @main(%x: tensor<4xf32>) -> tensor<6xf32> {
+      %cst = arith.constant 0.000000e+00 : f32
+      %0 = tensor.empty() : tensor<6xf32>
+      %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<6xf32>) -> tensor<6xf32>
+      %inserted_slice = tensor.insert_slice %x into %1[1] [4] [1] : tensor<4xf32> into tensor<6xf32>
+      return %inserted_slice : tensor<6xf32>
+    }
+    ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect",
                            "mlir::tensor::TensorDialect"];
@@ -74,6 +140,19 @@ def ExactExtremaPass : Pass<"spmd-exact-extrema"> {
       return %0 : f32
     }
     ```
+
+    ```mlir
+    // before
+    func.func @main(%x: f32, %y: f32) -> f32 {
+      %0 = arith.maximumf %x, %y : f32
+      return %0 : f32
+    }
+    // after
+    func.func @main(%x: f32, %y: f32) -> f32 {
+      %0 = llvm.intr.maximum(%x, %y) : (f32, f32) -> f32
+      return %0 : f32
+    }
+    ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect"];
 }
@@ -84,6 +163,30 @@ def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp">
     Before: `scf.for` and `scf.while` yield any tensor. After: they yield what is materialised in
     the tensor that it replaces, so that bufferization allocates nothing an iteration that outlives
     it. Adds a copy where the new value cannot be built in place.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<4xf32> {
+        %1 = math.exp %carried : tensor<4xf32>
+        scf.yield %1 : tensor<4xf32>
+      }
+      return %0 : tensor<4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %0 = scf.for %arg2 = %c0 to %n step %c1 iter_args(%arg3 = %x) -> (tensor<4xf32>) {
+        %1 = math.exp %arg3 : tensor<4xf32>
+        %2 = bufferization.materialize_in_destination %1 in %arg3 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %2 : tensor<4xf32>
+      }
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
 }
@@ -104,6 +207,21 @@ def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
   let description = [{
     Before: a buffer is allocated, written, and last of all copied to an argument that nothing
     else uses. After: the argument takes the buffer's place.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>) {
+      %a = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+      memref.copy %a, %out : memref<4xf32> to memref<4xf32>
+      return
+    }
+    // after
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>) {
+      linalg.exp ins(%x : memref<4xf32>) outs(%out : memref<4xf32>)
+      return
+    }
+    ```
   }];
   let dependentDialects = ["mlir::memref::MemRefDialect"];
 }
@@ -115,6 +233,37 @@ def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
     one another, to buffers from outside. After: those buffers are loop-carried, each iteration
     yields them in their new roles, and the copies are gone. The loop is marked `spmd.rotated`:
     its carried buffers are distinct.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %a = memref.alloc() : memref<4xf32>
+      memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+      scf.for %i = %c0 to %n step %c1 {
+        %b = memref.alloc() : memref<4xf32>
+        linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+        memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+      }
+      memref.copy %a, %out : memref<4xf32> to memref<4xf32>
+      return
+    }
+    // after
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %alloc = memref.alloc() : memref<4xf32>
+      memref.copy %x, %alloc : memref<4xf32> to memref<4xf32>
+      %alloc_0 = memref.alloc() : memref<4xf32>
+      %0:2 = scf.for %arg3 = %c0 to %n step %c1 iter_args(%arg4 = %alloc, %arg5 = %alloc_0) -> (memref<4xf32>, memref<4xf32>) {
+        linalg.exp ins(%arg4 : memref<4xf32>) outs(%arg5 : memref<4xf32>)
+        scf.yield %arg5, %arg4 : memref<4xf32>, memref<4xf32>
+      } {spmd.rotated}
+      memref.copy %0#0, %out : memref<4xf32> to memref<4xf32>
+      return
+    }
+    ```
   }];
   let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
@@ -124,6 +273,23 @@ def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::Fu
   let description = [{
     Before: `memref.copy` and named linalg ops on memrefs. After: `linalg.generic`. A copy of a
     buffer onto itself is dropped. Allocations of strided types become views of dense ones that are long enough.
+
+    ```mlir
+    // before
+    func.func @main(%from: memref<4xf32>, %to: memref<4xf32>) {
+      memref.copy %from, %to : memref<4xf32> to memref<4xf32>
+      return
+    }
+    // after
+    #map = affine_map<(d0) -> (d0)>
+    func.func @main(%from: memref<4xf32>, %to: memref<4xf32>) {
+      linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%from : memref<4xf32>) outs(%to : memref<4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        linalg.yield %in : f32
+      }
+      return
+    }
+    ```
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
 }
@@ -140,6 +306,21 @@ def ExpandUnknownShapesPass : Pass<"spmd-expand-unknown-shapes"> {
     %base, %offset, %size, %stride = memref.extract_strided_metadata %0 : memref<?xf32> -> memref<f32>, index, index, index
     %row = arith.muli %stride, %m : index
     %1 = memref.reinterpret_cast %base to offset: [0], sizes: [%n, %m], strides: [%row, 1] : memref<f32> to memref<?x?xf32>
+    ```
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<?xf32>, %n: index, %m: index) -> memref<?x?xf32> {
+      %0 = memref.expand_shape %x [[0, 1]] output_shape [%n, %m] : memref<?xf32> into memref<?x?xf32>
+      return %0 : memref<?x?xf32>
+    }
+    // after
+    func.func @main(%x: memref<?xf32>, %n: index, %m: index) -> memref<?x?xf32> {
+      %base_buffer, %offset, %sizes, %strides = memref.extract_strided_metadata %x : memref<?xf32> -> memref<f32>, index, index, index
+      %0 = arith.muli %strides, %m : index
+      %reinterpret_cast = memref.reinterpret_cast %base_buffer to offset: [0], sizes: [%n, %m], strides: [%0, 1] : memref<f32> to memref<?x?xf32>
+      return %reinterpret_cast : memref<?x?xf32>
+    }
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
@@ -167,6 +348,26 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
     which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.
     A buffer with an `spmd.release_site` lives until then, as far as the arena is no more than a 64th larger for it; the release comes
     no later than that.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>) {
+      %a = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+      linalg.exp ins(%a : memref<4xf32>) outs(%out : memref<4xf32>)
+      return
+    }
+    // after
+    module attributes {spmd.arena_bytes = 64 : i64, spmd.arena_largest = "64 bytes of f32 [4] at <stdin>:2"} {
+      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32>, %arg2: memref<?xi8> {spmd.arena}) {
+        %c0 = arith.constant 0 : index
+        %view = memref.view %arg2[%c0][] : memref<?xi8> to memref<4xf32>
+        linalg.exp ins(%arg0 : memref<4xf32>) outs(%view : memref<4xf32>)
+        linalg.exp ins(%view : memref<4xf32>) outs(%arg1 : memref<4xf32>)
+        return
+      }
+    }
+    ```
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose buffers are planned.">];
@@ -239,6 +440,26 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
     call @shardc_mark(%c-1_i64) : (i64) -> ()
     // and: spmd.kernels = [["add", "model.py:7"]]
     ```
+
+    ```mlir
+    // before
+    func.func @main(%b: memref<16xf32>, %x: f32) {
+      linalg.fill ins(%x : f32) outs(%b : memref<16xf32>)
+      return
+    }
+    // after
+    module attributes {spmd.kernels = [["kernel", "<stdin>:2"]]} {
+      func.func private @shardc_mark(i64)
+      func.func @main(%b: memref<16xf32>, %x: f32) {
+        %c0_i64 = arith.constant 0 : i64
+        call @shardc_mark(%c0_i64) : (i64) -> ()
+        linalg.fill ins(%x : f32) outs(%b : memref<16xf32>)
+        %c-1_i64 = arith.constant -1 : i64
+        call @shardc_mark(%c-1_i64) : (i64) -> ()
+        return
+      }
+    }
+    ```
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose kernels these are.">];
@@ -257,6 +478,40 @@ def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
     }
     // becomes
     call @__shardc_loop_0(%x, %buffer) : (f32, memref<32xf32>) -> ()
+    ```
+
+    ```mlir
+    // before: --spmd-outline-loops=least-ops=0
+    func.func @main(%a: memref<32xf32>, %b: memref<32xf32>, %y: f32, %z: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c32 = arith.constant 32 : index
+      scf.for %i = %c0 to %c32 step %c1 {
+        memref.store %y, %a[%i] : memref<32xf32>
+      }
+      scf.for %i = %c0 to %c32 step %c1 {
+        memref.store %z, %b[%i] : memref<32xf32>
+      }
+      return
+    }
+    // after
+    func.func private @__shardc_loop_0(%arg0: f32, %arg1: memref<32xf32>) attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]} {
+      %c0 = arith.constant 0 : index
+      %c32 = arith.constant 32 : index
+      %c1 = arith.constant 1 : index
+      scf.for %arg2 = %c0 to %c32 step %c1 {
+        memref.store %arg0, %arg1[%arg2] : memref<32xf32>
+      }
+      return
+    }
+    func.func @main(%a: memref<32xf32>, %b: memref<32xf32>, %y: f32, %z: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c32 = arith.constant 32 : index
+      call @__shardc_loop_0(%y, %a) : (f32, memref<32xf32>) -> ()
+      call @__shardc_loop_0(%z, %b) : (f32, memref<32xf32>) -> ()
+      return
+    }
     ```
   }];
   let options = [

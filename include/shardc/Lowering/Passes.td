@@ -31,6 +31,25 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
       return %1 : tensor<4x8xf32>
     }
     ```
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.add %x, %y : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    #map = affine_map<(d0) -> (d0)>
+    func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = tensor.empty() : tensor<4xf32>
+      %1 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%0 : tensor<4xf32>) {
+      ^bb0(%in: f32, %in_0: f32, %out: f32):
+        %2 = arith.addf %in, %in_0 : f32
+        linalg.yield %2 : f32
+      } -> tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
+    ```
   }];
   let options = [
     Option<"transformBlock", "transform-block", "int64_t", "0",

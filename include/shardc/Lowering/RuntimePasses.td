@@ -125,6 +125,30 @@ def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
     zero, or of the one for memory where there is none, so that no rank goes on with data it did not
     receive or memory it did not get. The site tables are constants (`shardc_sites`,
     `shardc_strings`).
+
+    ```mlir
+    // before
+    llvm.func @shardrt_alloc(!llvm.ptr, i64) -> !llvm.ptr
+    llvm.func @shardc_step(%context: !llvm.ptr, %bytes: i64, %ok: i32) -> i32 {
+      %0 = llvm.call @shardrt_alloc(%context, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+      llvm.store %bytes, %0 : i64, !llvm.ptr
+      llvm.return %ok : i32
+    }
+    // after
+    llvm.func @shardrt_alloc(!llvm.ptr, i64) -> !llvm.ptr
+    llvm.func @shardc_step(%context: !llvm.ptr, %bytes: i64, %ok: i32) -> i32 {
+      %0 = llvm.call @shardrt_alloc(%context, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+      %1 = llvm.mlir.zero : !llvm.ptr
+      %2 = llvm.mlir.constant(9 : i32) : i32
+      %3 = llvm.icmp "ne" %0, %1 : !llvm.ptr
+      llvm.cond_br %3, ^bb1, ^bb2(%2 : i32)
+    ^bb1:  // pred: ^bb0
+      llvm.store %bytes, %0 : i64, !llvm.ptr
+      llvm.return %ok : i32
+    ^bb2(%4: i32):  // pred: ^bb0
+      llvm.return %4 : i32
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -14,11 +14,25 @@ def PartitionToLocalPass : Pass<"spmd-partition-to-local", "::mlir::ModuleOp"> {
     all-reduce or reduce-scatter for each partial result.
 
     ```mlir
-    // before, 16 rows over x = 2
-    %1 = stablehlo.convolution(%0, %w) ... pad = [[1, 1], [1, 1]] ... : tensor<1x16x16x3xf32> ...
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}, %zero: tensor<f32> {spmd.sharding = #spmd.sharding<@mesh, []>})
+        -> (tensor<f32> {spmd.sharding = #spmd.sharding<@mesh, []>}) {
+      %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+          {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, []>]}
+          : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
     // after
-    %1 = spmd.halo_exchange %0 [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero ...
-    %2 = stablehlo.convolution(%1, %w) ... pad = [[0, 0], [1, 1]] ... : tensor<1x10x16x3xf32> ...
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32> {spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}, %zero: tensor<f32> {spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, []>}) -> (tensor<f32> {spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, []>}) attributes {spmd.local_view} {
+      %cst = stablehlo.constant dense<-0.000000e+00> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      %1 = spmd.all_reduce sum %0 along ["x"] reason "'stablehlo.reduce' reduces a dim that is cut" on @mesh : tensor<f32>
+      %2 = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<f32>
+      %3 = stablehlo.add %2, %1 : tensor<f32>
+      return %3 : tensor<f32>
+    }
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",

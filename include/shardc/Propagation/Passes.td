@@ -14,13 +14,17 @@ def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"
 
     ```mlir
     // before
-    func.func @main(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {} ]>}) -> tensor<8x4xf32> {
-      %0 = stablehlo.negate %a : tensor<8x4xf32>
-      return %0 : tensor<8x4xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
     }
     // after
-      %0 = stablehlo.negate %a {spmd.factors = [#spmd.dim_sharding{"x"}, #spmd.dim_sharding{} ],
-                                spmd.shardings = [#spmd.sharding<@mesh, [{"x"}, {} ]> ]} : tensor<8x4xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) {
+      %0 = stablehlo.negate %x {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"} ]>]} : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
     ```
   }];
   let options = [
@@ -42,17 +46,22 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
     order gets it so, with a remark. Where nobody asks for an order, and with `choose`, ops on all pairs under a causal mask,
     and as much of the program as that takes, are dealt out where all together costs less than each for itself. Refuses:
     orders in manual regions.
+
     ```mlir
     // before
-    func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag} ]>}) -> tensor<8xf32> {
-      %0 = stablehlo.negate %a : tensor<8xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
       return %0 : tensor<8xf32>
-    // after, with 2 ranks along x
-    func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
-      %0 = spmd.deal %a dim 0 sizes [4, 4] : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = spmd.deal %x dim 0 sizes [4, 4] {reason = "for 'stablehlo.negate' at <stdin>:3"} : tensor<8xf32>
       %1 = stablehlo.negate %0 : tensor<8xf32>
-      %2 = spmd.deal %1 dim 0 sizes [4, 4] back : tensor<8xf32>
+      %2 = spmd.deal %1 dim 0 sizes [4, 4] back {reason = "as a result of the program"} : tensor<8xf32>
       return %2 : tensor<8xf32>
+    }
     ```
   }];
   let options = [
@@ -68,6 +77,20 @@ def VerifyPropagatedPass : Pass<"spmd-verify-propagated", "::mlir::ModuleOp"> {
     boundaries of operands that are read through windows are free); all other ops have whole operands
     and results; control flow hands values on as they are; every argument, result and op has a
     sharding; no `spmd.constrain` is left.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>})
+        -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) {
+      return %x : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) {
+      return %x : tensor<8xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }

@@ -108,6 +108,21 @@ def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
     // becomes
     %r = spmd.pad wrap %x low = [-1] high = [1] : tensor<8xf32> -> tensor<8xf32>
     ```
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(func.func(spmd-raise-padding))
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %a = stablehlo.slice %x [7:8] : (tensor<8xf32>) -> tensor<1xf32>
+      %b = stablehlo.slice %x [0:7] : (tensor<8xf32>) -> tensor<7xf32>
+      %r = stablehlo.concatenate %a, %b, dim = 0 : (tensor<1xf32>, tensor<7xf32>) -> tensor<8xf32>
+      return %r : tensor<8xf32>
+    }
+    // after
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = spmd.pad wrap %x low = [1] high = [-1] : tensor<8xf32> -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
