@@ -66,6 +66,64 @@ TEST(Job, AMismatchOfCountsAndOrders) {
       }
 }
 
+// R9 of the reliability goals: one rank of a program does something else
+// somewhere.
+TEST(Job, AHundredMismatchesAreNamedOnBothSidesWithinASecond) {
+  for (Way way : {Way::Host, Way::Shared, Way::Sockets}) {
+    double longest = 0;
+    for (int i = 0; i < 100; ++i) {
+      constexpr int64_t ranks = 4;
+      TestWorld world(threeSites(ranks), 0, 10'000, 0, false, way);
+      // Who, where of nine calls, and what: another site, another count, one
+      // left out, one too many, or the end.
+      int64_t odd = i % ranks, place = i / ranks % 9, kind = i % 5;
+      double time = seconds([&] {
+        EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+          bool is = shardrt_rank(ctx) == odd;
+          for (int64_t call = 0; call < 9; ++call) {
+            int64_t site = call % 3, count = 4;
+            if (is && call == place) {
+              if (kind == 0)
+                site = (site + 1) % 3;
+              else if (kind == 1 && site == 1)
+                count = 3;
+              else if (kind == 1)
+                site = (site + 2) % 3;
+              else if (kind == 2)
+                continue;
+              else if (kind == 4)
+                return 0;
+              else if (int status = callSite(ctx, (site + 1) % 3))
+                return status;
+            }
+            if (int status = callSite(ctx, site, count))
+              return status;
+          }
+          return 0;
+        }),
+                  SHARDRT_MISMATCH)
+            << nameOf(way) << ", case " << i;
+      });
+      longest = std::max(longest, time);
+      // Two ranks say what each is about and what it meets; one is the odd one,
+      // or all that a rank has done since looks odd to it.
+      int64_t sides = 0;
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        sides +=
+            world.error(rank).find(" meets ") != std::string::npos &&
+            world.error(rank).find("rank " + std::to_string(rank) + ":") == 0;
+      EXPECT_GE(sides, 2) << nameOf(way) << ", case " << i << ": "
+                          << world.error();
+      EXPECT_NE(world.error().find("rank " + std::to_string(odd)),
+                std::string::npos)
+          << nameOf(way) << ", case " << i << ": " << world.error();
+      EXPECT_LT(time, 1.0) << nameOf(way) << ", case " << i;
+    }
+    std::printf("R9: 100 mismatches over %s, named after %.3f s at most\n",
+                nameOf(way), longest);
+  }
+}
+
 TEST(Job, ARankThatComesLateHearsOfThisRun) {
   for (Way way : jobWays) {
     TestWorld world(threeSites(3), 0, 10'000, 0, false, way);

@@ -6,14 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Wire/Tcp.h"
+#include <arpa/inet.h>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace shardrt;
 using namespace shardc::crypto;
@@ -193,5 +200,131 @@ TEST(Tcp, PartsThatAreDroppedRepeatedOrSwappedAreNoticed) {
   });
   EXPECT_TRUE(inbox.frames.empty());
   EXPECT_NE(inbox.why.find("changed on its way"), std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// What tags and encryption cost
+//===----------------------------------------------------------------------===//
+
+/// Two ends of a connection over the loopback interface.
+void connectEnds(int (&ends)[2]) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto *any = reinterpret_cast<sockaddr *>(&address);
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(listener, any, length), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, any, &length), 0);
+  ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(connect(ends[0], any, length), 0);
+  ends[1] = accept(listener, nullptr, nullptr);
+  close(listener);
+}
+
+double processorSeconds() {
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 *
+             static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+struct Counter final : Receiver {
+  void deliver(int64_t, const Frame &, std::unique_ptr<std::byte[]>) override {
+    ++frames;
+    frames.notify_all();
+  }
+  void sent() override {}
+  void lost(int64_t, const std::string &) override {}
+  std::atomic<int64_t> frames{0};
+};
+
+/// Sends `count` bodies of `bytes` bytes through sockets alone, as fast as the
+/// system does it: what is read goes to memory of its own, as messages do.
+void sendPlain(const std::byte *body, int64_t bytes, int64_t count) {
+  int ends[2];
+  connectEnds(ends);
+  std::thread reader([&] {
+    for (int64_t i = 0; i < count; ++i) {
+      std::unique_ptr<std::byte[]> to(new std::byte[bytes]);
+      for (int64_t at = 0; at < bytes;) {
+        ssize_t got =
+            recv(ends[1], to.get() + at, std::min(chunk, bytes - at), 0);
+        ASSERT_GT(got, 0);
+        at += got;
+      }
+    }
+  });
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t at = 0; at < bytes;) {
+      ssize_t done =
+          ::send(ends[0], body + at, std::min(chunk, bytes - at), MSG_NOSIGNAL);
+      ASSERT_GT(done, 0);
+      at += done;
+    }
+  reader.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
+void sendFrames(const std::byte *body, int64_t bytes, int64_t count,
+                bool encrypts) {
+  int ends[2];
+  connectEnds(ends);
+  LinkKeys keys{randomKey(), randomKey()}, theirs{keys.receive, keys.send};
+  auto carrierOf = [&](int64_t peer, int socket, const LinkKeys &with) {
+    std::vector<Line> lines(2);
+    lines[peer] = {Socket(socket), with, {}};
+    return carryOver(std::move(lines), encrypts);
+  };
+  auto from = carrierOf(1, ends[0], keys), to = carrierOf(0, ends[1], theirs);
+  Counter nobody, inbox;
+  from->start(nobody);
+  to->start(inbox);
+  Frame frame;
+  frame.bytes = bytes;
+  std::atomic<int64_t> pending{count};
+  for (int64_t i = 0; i < count; ++i)
+    from->send(1, frame, body, &pending);
+  for (int64_t seen; (seen = inbox.frames.load()) < count;)
+    inbox.frames.wait(seen);
+  from->stop(0);
+  to->stop(0);
+}
+
+// Run by name: prints what tags and encryption take beside sockets alone. The
+// processor time is that of both sides.
+TEST(Tcp, DISABLED_CostOfTags) {
+  std::printf(
+      "| bytes a message | way | MB/s | processor s/GB |\n|---|---|---|---|\n");
+  for (int64_t bytes : {int64_t(4) << 10, int64_t(64) << 10, int64_t(1) << 20,
+                        int64_t(64) << 20}) {
+    int64_t count = std::max<int64_t>(4, (int64_t(1) << 30) / bytes /
+                                             (bytes < (1 << 20) ? 8 : 1));
+    std::vector<std::byte> body(bytes, std::byte(7));
+    const char *names[] = {"sockets alone", "tags", "encrypted"};
+    // The least of three, taken in turns.
+    double best[3] = {1e9, 1e9, 1e9}, used[3] = {1e9, 1e9, 1e9};
+    for (int round = 0; round < 3; ++round)
+      for (int way = 0; way < 3; ++way) {
+        double before = processorSeconds();
+        auto start = std::chrono::steady_clock::now();
+        if (way == 0)
+          sendPlain(body.data(), bytes, count);
+        else
+          sendFrames(body.data(), bytes, count, way == 2);
+        std::chrono::duration<double> took =
+            std::chrono::steady_clock::now() - start;
+        best[way] = std::min(best[way], took.count());
+        used[way] = std::min(used[way], processorSeconds() - before);
+      }
+    double all = 1e-6 * static_cast<double>(bytes * count);
+    for (int way = 0; way < 3; ++way)
+      std::printf("| %lld | %s | %.0f | %.3f |\n",
+                  static_cast<long long>(bytes), names[way], all / best[way],
+                  used[way] / all * 1e3);
+  }
 }
 } // namespace

@@ -1,0 +1,99 @@
+"""How compile time grows with the number of ops, on four ranks (R25 of the reliability goals).
+
+    compile_growth.py [--translate PATH] [--ops 1000,2000,5000,10000] [--kinds elementwise,layers] [--assert]
+
+`elementwise`: a chain of elementwise ops with a sum over the cut dim after every twenty; `layers`: products of a cut batch with weights, bias, ReLU and a residual. Prints the
+processor time of shard-translate, and by which power of the number of ops it grows since the line before. --assert: code 1 where 10,000 ops take more than 10 s, or time grows faster than n log n
+from the first to the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def elementwise(ops: int) -> str:
+    """A chain of elementwise ops on f32[64, 64], cut in rows; every twentieth is a sum of all, added to each."""
+    lines, value, count = [], "%arg0", 0
+    lines.append("%zero = stablehlo.constant dense<0.0> : tensor<f32>")
+    kinds = ["add", "multiply", "maximum", "subtract"]
+    while count < ops:
+        if count % 20 == 17:
+            lines.append(f"%s{count} = stablehlo.reduce({value} init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<64x64xf32>, tensor<f32>) -> tensor<f32>")
+            lines.append(f"%b{count} = stablehlo.broadcast_in_dim %s{count}, dims = [] : (tensor<f32>) -> tensor<64x64xf32>")
+            lines.append(f"%v{count} = stablehlo.add {value}, %b{count} : tensor<64x64xf32>")
+            value = f"%v{count}"
+            count += 3
+        else:
+            lines.append(f"%v{count} = stablehlo.{kinds[count % 4]} {value}, %arg0 : tensor<64x64xf32>")
+            value = f"%v{count}"
+            count += 1
+    return program("%arg0: tensor<64x64xf32> " + cut(), lines, value, "tensor<64x64xf32>")
+
+
+def layers(ops: int) -> str:
+    """Layers of five ops on a batch of 64 by 32 features, all with the same weights."""
+    lines, value, kind = ["%zero = stablehlo.constant dense<0.0> : tensor<64x32xf32>"], "%arg0", "tensor<64x32xf32>"
+    for layer in range(ops // 5):
+        lines += [
+            f"%d{layer} = stablehlo.dot_general {value}, %arg1, contracting_dims = [1] x [0] : ({kind}, tensor<32x32xf32>) -> {kind}",
+            f"%b{layer} = stablehlo.broadcast_in_dim %arg2, dims = [1] : (tensor<32xf32>) -> {kind}",
+            f"%a{layer} = stablehlo.add %d{layer}, %b{layer} : {kind}",
+            f"%m{layer} = stablehlo.maximum %a{layer}, %zero : {kind}",
+            f"%r{layer} = stablehlo.add %m{layer}, {value} : {kind}",
+        ]
+        value = f"%r{layer}"
+    return program(f"%arg0: {kind} {cut()}, %arg1: tensor<32x32xf32>, %arg2: tensor<32xf32>", lines, value, kind)
+
+
+def cut() -> str:
+    """The attribute of an argument whose rows are cut."""
+    return '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+
+
+def program(arguments: str, lines: list[str], value: str, kind: str) -> str:
+    """The text of a program of these ops."""
+    body = "\n  ".join(lines)
+    return f'sdy.mesh @mesh = <["x"=4]>\nfunc.func @main({arguments}) -> {kind} {{\n  {body}\n  return {value} : {kind}\n}}\n'
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--translate", default="build/bin/shard-translate")
+    parser.add_argument("--ops", default="1000,2000,5000,10000")
+    parser.add_argument("--kinds", default="elementwise,layers")
+    parser.add_argument("--assert", action="store_true", dest="asserts")
+    options = parser.parse_args()
+    counts = [int(count) for count in options.ops.split(",")]
+    problems = []
+    print("| program | ops | processor s | grows as ops to the |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in options.kinds.split(","):
+            times: list[float] = []
+            for count in counts:
+                model = Path(folder) / f"{kind}.mlir"
+                model.write_text({"elementwise": elementwise, "layers": layers}[kind](count))
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run([options.translate, str(model), "-o", f"{folder}/{kind}.so"], check=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+                power = math.log(times[-1] / times[-2]) / math.log(count / counts[len(times) - 2]) if len(times) > 1 else float("nan")
+                print(f"| {kind} | {count} | {times[-1]:.2f} | {'' if len(times) == 1 else f'{power:.2f}'} |", flush=True)
+                if count == 10_000 and times[-1] > 10:
+                    problems.append(f"{kind}: {count} ops take {times[-1]:.1f} s")
+            allowed = counts[-1] * math.log(counts[-1]) / (counts[0] * math.log(counts[0]))
+            if times[-1] / times[0] > allowed:
+                problems.append(f"{kind}: {counts[-1]} ops take {times[-1] / times[0]:.1f} times as long as {counts[0]}, n log n allows {allowed:.1f}")
+    for problem in problems:
+        print(problem)
+    return int(options.asserts and bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
