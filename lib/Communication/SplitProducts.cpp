@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/TurnLoop.h"
@@ -398,7 +399,8 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   unsigned dim = blocks->exchange.dim;
   Role role = roleOf(dot, operand, dim);
   Type element = cast<RankedTensorType>(dot.getType()).getElementType(), sumType = role.isContracted ? sumTypeOf(dot) : element;
-  if (!sumType || (sumType != element && dot->hasAttr("algorithm")))
+  if (!sumType || (sumType != element && dot->hasAttr("algorithm")) ||
+      (role.isContracted && dot->hasAttr(kWholeSumAttrName)))
     return false;
   // A sum is read and written once more a round, what stands side by side once in all.
   double width = double(elementBytes(sumType)), rounds = double(blocks->blocks.size()) - 1;

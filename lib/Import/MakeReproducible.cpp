@@ -150,6 +150,14 @@ static FailureOr<SmallVector<Value>> combine(Ops &ops, Operation *op, Region &bo
   return results;
 }
 
+/// Elements [begin, end) of `dim`, each `stride`-th.
+static Value sliceOf(Ops &ops, Value value, int64_t dim, int64_t begin, int64_t end, int64_t stride = 1) {
+  RankedTensorType type = Ops::typeOf(value);
+  SmallVector<int64_t> begins(type.getRank(), 0), ends(type.getShape()), strides(type.getRank(), 1);
+  begins[dim] = begin, ends[dim] = end, strides[dim] = stride;
+  return SliceOp::create(ops.b, value, begins, ends, strides);
+}
+
 /// Neighbours along one dim after the other are combined, so that the tree depends
 /// on global sizes alone.
 static LogicalResult reduceByTree(ReduceOp op) {
@@ -160,22 +168,16 @@ static LogicalResult reduceByTree(ReduceOp op) {
   for (int64_t dim : dims) {
     while (Ops::typeOf(values.front()).getDimSize(dim) > 1) {
       int64_t size = Ops::typeOf(values.front()).getDimSize(dim), pairs = size / 2;
-      auto slice = [&](Value value, int64_t begin, int64_t end, int64_t stride) -> Value {
-        RankedTensorType type = Ops::typeOf(value);
-        SmallVector<int64_t> begins(type.getRank(), 0), ends(type.getShape()), strides(type.getRank(), 1);
-        begins[dim] = begin, ends[dim] = end, strides[dim] = stride;
-        return SliceOp::create(ops.b, value, begins, ends, strides);
-      };
       SmallVector<Value> operands;
       for (int64_t side : {0, 1})
         for (Value value : values)
-          operands.push_back(slice(value, side, 2 * pairs, 2));
+          operands.push_back(sliceOf(ops, value, dim, side, 2 * pairs, 2));
       FailureOr<SmallVector<Value>> combined = combine(ops, op, op.getBody(), operands);
       if (failed(combined))
         return failure();
       for (auto [value, pair] : llvm::zip(values, *combined)) {
         if (size % 2) {
-          Value last = slice(value, size - 1, size, 1);
+          Value last = sliceOf(ops, value, dim, size - 1, size);
           pair = ConcatenateOp::create(ops.b, ValueRange{pair, last}, static_cast<uint64_t>(dim));
         }
         value = pair;
@@ -195,6 +197,39 @@ static LogicalResult reduceByTree(ReduceOp op) {
   return success();
 }
 
+/// A sum over dims that are whole on every rank has one order there. Sums along the most
+/// minor dim are as many as a vector has lanes, for vectors to be of use.
+static void sumInOrder(ReduceOp op) {
+  constexpr int64_t kLanes = 16;
+  Value value = op.getInputs().front(), init = op.getInitValues().front();
+  SmallVector<int64_t> dims(op.getDimensions());
+  int64_t last = Ops::typeOf(value).getRank() - 1, size = Ops::typeOf(value).getDimSize(last);
+  Ops ops(op);
+  Type element = Ops::typeOf(value).getElementType();
+  auto sumOf = [&](Value of, ArrayRef<int64_t> along) {
+    Value sum = ops.reduce<AddOp>(of, 0, along);
+    sum.getDefiningOp()->setAttr(spmd::kWholeSumAttrName, ops.b.getUnitAttr());
+    return sum;
+  };
+  value = ops.convert(value, ops.b.getF32Type());
+  if (llvm::is_contained(dims, last) && size > kLanes) {
+    SmallVector<int64_t> high(last + 1, 0), shape(Ops::typeOf(value).getShape());
+    high[last] = llvm::alignTo(size, kLanes) - size;
+    if (high[last] > 0)
+      value = ops.padHigh(value, 0, high);
+    shape[last] = llvm::divideCeil(size, kLanes);
+    shape.push_back(kLanes);
+    value = sumOf(ops.reshape(value, shape), dims);
+    dims = {Ops::typeOf(value).getRank() - 1};
+  }
+  value = sumOf(value, dims);
+  if (!isZero(init, /*orNegative=*/true)) {
+    Value start = ops.broadcast(ops.convert(init, ops.b.getF32Type()), Ops::typeOf(value).getShape(), {});
+    value = ops.op<AddOp>(value, start);
+  }
+  replace(op, ops.convert(value, element));
+}
+
 static LogicalResult rewrite(ReduceOp op) {
   unsigned count = op.getInputs().size();
   bool isMax;
@@ -206,6 +241,10 @@ static LogicalResult rewrite(ReduceOp op) {
     return success();
   if (!addsUp(op.getBody(), count))
     return reduceByTree(op);
+  if (op->hasAttr(spmd::kWholeSumAttrName)) {
+    sumInOrder(op);
+    return success();
+  }
   Value value = op.getInputs().front(), init = op.getInitValues().front();
   ExactSums sums(op);
   Ops &ops = sums.ops;
@@ -237,6 +276,70 @@ static void addSumBody(OperationState &state, Type element) {
 // Windows
 //===----------------------------------------------------------------------===//
 
+/// Windows twice as long are made of two windows, and any length of such: a tree that
+/// follows from the window alone.
+static LogicalResult combineByTree(ReduceWindowOp op) {
+  Ops ops(op);
+  SmallVector<Value> values(op.getInputs()), starts;
+  int64_t rank = Ops::typeOf(values.front()).getRank();
+  ArrayRef<int64_t> window = op.getWindowDimensions();
+  SmallVector<int64_t> strides = op.getWindowStridesOrOnes(), dilations = op.getWindowDilationsOrOnes(), low, high, interior;
+  for (auto [before, after] : op.getPaddingOrZeros())
+    low.push_back(before), high.push_back(after);
+  for (int64_t dilation : op.getBaseDilationsOrOnes())
+    interior.push_back(dilation - 1);
+  for (auto [value, init] : llvm::zip(values, op.getInitValues())) {
+    RankedTensorType type = Ops::typeOf(value);
+    SmallVector<int64_t> shape;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      shape.push_back(low[dim] + high[dim] + type.getDimSize(dim) + std::max<int64_t>(type.getDimSize(dim) - 1, 0) * interior[dim]);
+    value = PadOp::create(ops.b, type.clone(shape), value, init, low, high, interior);
+  }
+  auto sizeOf = [](ArrayRef<Value> of, int64_t dim) { return Ops::typeOf(of.front()).getDimSize(dim); };
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    // `first`, and `second` `distance` elements on.
+    auto joined = [&](ArrayRef<Value> first, ArrayRef<Value> second, int64_t distance) {
+      int64_t count = std::min(sizeOf(first, dim), sizeOf(second, dim) - distance);
+      SmallVector<Value> operands;
+      for (Value value : first)
+        operands.push_back(sliceOf(ops, value, dim, 0, count));
+      for (Value value : second)
+        operands.push_back(sliceOf(ops, value, dim, distance, distance + count));
+      return combine(ops, op, op.getBody(), operands);
+    };
+    SmallVector<Value> power(values), made;
+    int64_t done = 0;
+    for (int64_t length = 1; length <= window[dim]; length *= 2) {
+      if (window[dim] & length) {
+        FailureOr<SmallVector<Value>> more = made.empty() ? power : joined(made, power, done * dilations[dim]);
+        if (failed(more))
+          return failure();
+        made = *more;
+        done += length;
+      }
+      if (2 * length > window[dim])
+        break;
+      FailureOr<SmallVector<Value>> twice = joined(power, power, length * dilations[dim]);
+      if (failed(twice))
+        return failure();
+      power = *twice;
+    }
+    for (auto [value, whole] : llvm::zip(values, made)) {
+      int64_t end = (Ops::typeOf(op->getResult(0)).getDimSize(dim) - 1) * strides[dim] + 1;
+      value = sliceOf(ops, whole, dim, 0, end, strides[dim]);
+    }
+  }
+  SmallVector<Value> operands;
+  for (auto [value, init] : llvm::zip(values, op.getInitValues()))
+    operands.push_back(ops.broadcast(init, Ops::typeOf(value).getShape(), {}));
+  llvm::append_range(operands, values);
+  FailureOr<SmallVector<Value>> results = combine(ops, op, op.getBody(), operands);
+  if (failed(results))
+    return failure();
+  replace(op, *results);
+  return success();
+}
+
 static LogicalResult rewrite(ReduceWindowOp op) {
   unsigned count = op.getInputs().size();
   if (isOrderFree(op.getBody(), count))
@@ -249,11 +352,11 @@ static LogicalResult rewrite(ReduceWindowOp op) {
     if (extent > 1)
       dims.push_back(dim);
   }
-  if (size == 1)
+  if (size == 1 || Ops::typeOf(op->getResult(0)).getNumElements() == 0)
     return success();
   if (count != 1 || !addsUp(op.getBody(), 1) || !isFloat(op.getInputs().front()) ||
       !isZero(op.getInitValues().front(), /*orNegative=*/true))
-    return refuse(op, "of windows only sums of floats from zero, maxima and minima are known to be the same on every mesh");
+    return combineByTree(op);
   ExactSums sums(op);
   Ops &ops = sums.ops;
   Type wide = ops.b.getF64Type();
@@ -342,17 +445,138 @@ static SmallVector<int64_t> meetingDims(ScatterOp op) {
   return dims;
 }
 
+/// `value` with dims `first` in front, as one, then the others in their order.
+static Value asRows(Ops &ops, Value value, ArrayRef<int64_t> first) {
+  RankedTensorType type = Ops::typeOf(value);
+  SmallVector<int64_t> order(first), moved, shape{1};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(first, dim))
+      order.push_back(dim);
+  for (auto [place, dim] : llvm::enumerate(order)) {
+    moved.push_back(type.getDimSize(dim));
+    if (place < first.size())
+      shape[0] *= moved.back();
+    else
+      shape.push_back(moved.back());
+  }
+  if (!llvm::is_sorted(order))
+    value = TransposeOp::create(ops.b, type.clone(moved), value, order);
+  return ops.reshape(value, shape);
+}
+
+/// Rows `numbers` of `value`.
+static Value takeRows(Ops &ops, Value value, Value numbers) {
+  RankedTensorType type = Ops::typeOf(value);
+  SmallVector<int64_t> slice(type.getShape());
+  slice[0] = 1;
+  auto dims = GatherDimensionNumbersAttr::get(ops.b.getContext(), llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())), {0}, {},
+                                              {}, {0}, /*indexVectorDim=*/1);
+  return GatherOp::create(ops.b, value, numbers, dims, slice, /*indices_are_sorted=*/false);
+}
+
+/// `value` whose rows are those `distance` before; where there are none, `number`.
+static Value rowsBefore(Ops &ops, Value value, int64_t distance, Value number) {
+  RankedTensorType type = Ops::typeOf(value);
+  SmallVector<int64_t> low(type.getRank(), 0), high(low), none(low);
+  low[0] = std::max<int64_t>(distance, 0), high[0] = std::max<int64_t>(-distance, 0);
+  Value part = sliceOf(ops, value, 0, high[0], type.getDimSize(0) - low[0]);
+  return PadOp::create(ops.b, type, part, number, low, high, none);
+}
+
+/// Updates that meet in one place are sorted side by side, combined by a tree along their
+/// number among all, and the last of each place has what comes of it: one update a place.
+static LogicalResult combineBeforeScatter(ScatterOp op) {
+  ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+  ArrayRef<int64_t> indexed = numbers.getScatterDimsToOperandDims();
+  if (!numbers.getInputBatchingDims().empty() ||
+      !llvm::all_of(indexed, [&](int64_t dim) { return llvm::is_contained(numbers.getInsertedWindowDims(), dim); }))
+    return refuse(op, "updates longer than an element in a dim that is indexed, or in batches, may meet in parts; scatter elements");
+  Ops ops(op);
+  ImplicitLocOpBuilder &b = ops.b;
+  ArrayRef<int64_t> operandShape = Ops::typeOf(op.getInputs().front()).getShape();
+  // Indices as rows.
+  Value indices = op.getScatterIndices();
+  SmallVector<int64_t> lines;
+  for (int64_t dim = 0; dim < Ops::typeOf(indices).getRank(); ++dim)
+    if (dim != numbers.getIndexVectorDim())
+      lines.push_back(dim);
+  indices = asRows(ops, indices, lines);
+  int64_t rows = Ops::typeOf(indices).getDimSize(0), parts = indexed.size();
+  indices = ops.reshape(indices, {rows, parts});
+  // Updates as rows.
+  SmallVector<int64_t> meeting, windows;
+  RankedTensorType updateType = Ops::typeOf(op.getUpdates().front());
+  for (int64_t dim = 0; dim < updateType.getRank(); ++dim)
+    if (!llvm::is_contained(numbers.getUpdateWindowDims(), dim))
+      meeting.push_back(dim);
+  SmallVector<Value> updates;
+  for (Value update : op.getUpdates())
+    updates.push_back(asRows(ops, update, meeting));
+  // One number a place; what is outside, in any way, is no place.
+  Type wide = b.getI64Type();
+  RankedTensorType line = RankedTensorType::get({rows}, wide);
+  Value key = ops.splatBits(line, 0);
+  for (auto [part, dim] : llvm::enumerate(indexed)) {
+    Value index = ops.convert(ops.reshape(sliceOf(ops, indices, 1, part, part + 1), {rows}), wide);
+    index = ops.op<MaxOp>(index, ops.splatBits(line, -1));
+    index = ops.op<MinOp>(index, ops.splatBits(line, operandShape[dim]));
+    Value scaled = ops.op<MulOp>(key, ops.splatBits(line, operandShape[dim] + 2));
+    key = ops.op<AddOp>(scaled, ops.op<AddOp>(index, ops.splatBits(line, 1)));
+  }
+  Value number = ops.iota(line, 0);
+  auto sort = SortOp::create(b, TypeRange{line, line}, ValueRange{key, number}, /*dimension=*/0, /*is_stable=*/true);
+  {
+    Block &body = sort.getComparator().emplaceBlock();
+    auto scalar = RankedTensorType::get({}, wide);
+    for (int i = 0; i < 4; ++i)
+      body.addArgument(scalar, op.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    Value less = CompareOp::create(inside, op.getLoc(), body.getArgument(0), body.getArgument(1), ComparisonDirection::LT);
+    ReturnOp::create(inside, op.getLoc(), less);
+  }
+  key = sort->getResult(0);
+  Value order = ops.reshape(sort->getResult(1), {rows, 1});
+  indices = takeRows(ops, indices, order);
+  for (Value &update : updates)
+    update = takeRows(ops, update, order);
+  auto none = ops.splatBits(RankedTensorType::get({}, wide), -1);
+  for (int64_t distance = 1; distance < rows; distance *= 2) {
+    Value isSame = ops.compare("EQ", rowsBefore(ops, key, distance, none), key);
+    SmallVector<Value> operands;
+    for (Value update : updates) {
+      Value zero = ops.splat(RankedTensorType::get({}, Ops::typeOf(update).getElementType()), 0);
+      operands.push_back(rowsBefore(ops, update, distance, zero));
+    }
+    llvm::append_range(operands, updates);
+    FailureOr<SmallVector<Value>> joined = combine(ops, op, op.getUpdateComputation(), operands);
+    if (failed(joined))
+      return failure();
+    for (auto [update, more] : llvm::zip(updates, *joined))
+      update = ops.select(ops.broadcast(isSame, Ops::typeOf(update).getShape(), {0}), more, update);
+  }
+  Value isLast = ops.compare("NE", rowsBefore(ops, key, -1, none), key);
+  Value nowhere = ops.splatBits(Ops::typeOf(indices), -1);
+  indices = ops.select(ops.broadcast(isLast, {rows, parts}, {0}), indices, nowhere);
+  SmallVector<int64_t> updateDims = llvm::to_vector(llvm::seq<int64_t>(1, 1 + numbers.getUpdateWindowDims().size()));
+  auto made = ScatterOp::create(b, op->getResultTypes(), op.getInputs(), indices, updates,
+                                ScatterDimensionNumbersAttr::get(b.getContext(), updateDims, numbers.getInsertedWindowDims(), {}, {},
+                                                                 indexed, /*indexVectorDim=*/1),
+                                /*indices_are_sorted=*/false, /*unique_indices=*/false);
+  made.getUpdateComputation().takeBody(op.getUpdateComputation());
+  replace(op, made->getResults());
+  return success();
+}
+
 static LogicalResult rewrite(ScatterOp op) {
   unsigned count = op.getInputs().size();
   Region &body = op.getUpdateComputation();
   if (isOrderFree(body, count) || overwrites(body, count))
     return success();
-  if (count != 1)
-    return refuse(op, "it combines several values at once, in an order that depends on the mesh; scatter each by itself");
   Value input = op.getInputs().front(), updates = op.getUpdates().front();
-  if (!addsUp(body, 1) || !isFloat(input))
-    return refuse(op, "of scatters only those that overwrite, add floats or take extremes are known to be the same on "
-                      "every mesh");
+  if (Ops::typeOf(updates).getNumElements() == 0)
+    return success();
+  if (!addsUp(body, count) || !isFloat(input))
+    return op.getUniqueIndices() ? success() : combineBeforeScatter(op);
   ExactSums sums(op);
   Ops &ops = sums.ops;
   Type wide = ops.b.getF64Type();
@@ -388,7 +612,7 @@ static Value exactProduct(ExactSums &sums, Value lhs, ArrayRef<int64_t> lhsDims,
 static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims, ArrayRef<int64_t> rhsDims, int64_t count,
                                     Contract contract) {
   RankedTensorType type = Ops::typeOf(op->getResult(0));
-  if (!isRounded(type) || count <= 1 || type.getNumElements() == 0)
+  if (op->hasAttr(spmd::kWholeSumAttrName) || !isRounded(type) || count <= 1 || type.getNumElements() == 0)
     return success();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   ExactSums sums(op);
@@ -498,8 +722,8 @@ static LogicalResult rewrite(FftOp op) {
 static bool keepsBits(Operation *op) {
   if (op->hasTrait<ElementwiseTrait>() || op->hasTrait<OpTrait::IsTerminator>())
     return true;
-  // Each matrix is one rank's, and sums within it keep their order.
-  if (isa<solver::SolverDialect>(op->getDialect()))
+  // Each matrix is one rank's, and so are whole rows of scores: sums within keep their order.
+  if (isa<solver::SolverDialect>(op->getDialect()) || (isa<spmd::AllPairsOpInterface>(op) && op->hasAttr(spmd::kWholeSumAttrName)))
     return true;
   return isa<ConstantOp, IotaOp, BroadcastInDimOp, BroadcastOp, ReshapeOp, TransposeOp, ReverseOp, BitcastConvertOp, SliceOp,
              DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp, GatherOp, SortOp, WhileOp, CaseOp, IfOp,

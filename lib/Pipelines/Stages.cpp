@@ -30,12 +30,15 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What the sharded program is compared with is plain.
-  if (!options.noRaise && !options.unsharded && !options.reproducible) {
+  if (!options.noRaise && !options.unsharded) {
     pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
     pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
-    RaiseRingsPassOptions rings;
-    rings.explain = options.explain;
-    pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
+    // A ring of the program's own has the order that it says.
+    if (!options.reproducible) {
+      RaiseRingsPassOptions rings;
+      rings.explain = options.explain;
+      pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
+    }
     RaiseAllPairsPassOptions raise;
     raise.explain = options.explain;
     pm.addPass(createRaiseAllPairsPass(raise));
@@ -43,8 +46,12 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addPass(createExpandAllPairsPass());
   }
   // While sums are still those of the program. Rings would have an order of their own.
-  if (options.reproducible)
+  if (options.reproducible) {
+    pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    pm.addPass(createExpandAllPairsPass());
+    pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
     pm.addPass(createMakeReproduciblePass());
+  }
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

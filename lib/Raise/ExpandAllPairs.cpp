@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Plain.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Raise/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -182,7 +183,10 @@ struct ExpandAllPairsPass final : shardc::impl::ExpandAllPairsPassBase<ExpandAll
   using Base::Base;
   void runOnOperation() override {
     SmallVector<spmd::AllPairsOpInterface> ops;
-    getOperation().walk([&](spmd::AllPairsOpInterface op) { ops.push_back(op); });
+    getOperation().walk([&](spmd::AllPairsOpInterface op) {
+      if (!op->hasAttr(spmd::kWholeSumAttrName))
+        ops.push_back(op);
+    });
     for (spmd::AllPairsOpInterface op : ops) {
       for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
         if (!typeOf(value).hasStaticShape()) {

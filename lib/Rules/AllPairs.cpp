@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "Ring.h"
 #include "RingPlan.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Interfaces/OrderCost.h"
 
 using namespace mlir;
@@ -48,8 +49,27 @@ static ShardingRule pairsRule(AllPairsOpInterface op, bool isFeatureWhole) {
   return rule;
 }
 
+static void keepWhole(Factor &factor) {
+  factor.kind = FactorKind::NeedReplication;
+  factor.travels = false;
+  factor.movedBytes = 0;
+}
+
+/// Lets no rank have a part of what is summed over, if that is asked.
+static void keepSumsWhole(AllPairsOpInterface op, ShardingRule &rule) {
+  if (!op->hasAttr(kWholeSumAttrName))
+    return;
+  for (int64_t dim = 0; dim <= op.getKeyDim(); ++dim)
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (!op.getResultMap(i).isFunctionOfDim(dim))
+        keepWhole(rule.factors[dim]);
+}
+
 static FailureOr<ShardingRule> allPairsRule(AllPairsOp op) {
-  return pairsRule(cast<AllPairsOpInterface>(op.getOperation()), op.getCombine() == PairCombine::TopK);
+  auto self = cast<AllPairsOpInterface>(op.getOperation());
+  ShardingRule rule = pairsRule(self, op.getCombine() == PairCombine::TopK);
+  keepSumsWhole(self, rule);
+  return rule;
 }
 
 static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
@@ -57,12 +77,9 @@ static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
   ShardingRule rule = pairsRule(self, /*isFeatureWhole=*/true);
   // Gradients of what scores are made of are whole along keys.
   for (unsigned i = 3; i < op->getNumResults(); ++i)
-    if (self.getResultMap(i).isFunctionOfDim(self.getKeyDim())) {
-      Factor &keys = rule.factors[self.getKeyDim()];
-      keys.kind = FactorKind::NeedReplication;
-      keys.travels = false;
-      keys.movedBytes = 0;
-    }
+    if (self.getResultMap(i).isFunctionOfDim(self.getKeyDim()))
+      keepWhole(rule.factors[self.getKeyDim()]);
+  keepSumsWhole(self, rule);
   return rule;
 }
 

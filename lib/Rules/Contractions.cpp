@@ -1,5 +1,6 @@
 //===- Contractions.cpp - Dot products and convolutions -------------------===//
 #include "RuleUtils.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -13,6 +14,11 @@ static ReductionKind sumOf(Value result) {
   return getElementTypeOrSelf(result.getType()).isInteger(1)
              ? ReductionKind::Or
              : ReductionKind::Sum;
+}
+
+/// What the dims are that a product sums over.
+static FactorKind summedKind(Operation *op) {
+  return op->hasAttr(spmd::kWholeSumAttrName) ? FactorKind::NeedReplication : FactorKind::Reduction;
 }
 
 /// Sums `local`, a product's result, over the ranks. Products may have wider
@@ -36,7 +42,7 @@ static LocalResults localizeSum(OpT op, Localization &localization) {
 //===----------------------------------------------------------------------===//
 
 /// Result dims: batching, those only of lhs, those only of rhs.
-static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product,
+static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product, FactorKind summed,
                                        ArrayRef<int64_t> lhsBatching,
                                        ArrayRef<int64_t> rhsBatching,
                                        ArrayRef<int64_t> lhsContracting,
@@ -62,7 +68,7 @@ static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product,
   for (auto [l, r] : llvm::zip(lhsContracting, rhsContracting))
     share(l, r,
           IndexMap::identity(rule.addFactor(
-              shapeOf(lhs)[l], FactorKind::Reduction, sumOf(product))));
+              shapeOf(lhs)[l], summed, sumOf(product))));
   auto addFree = [&](Value value, TensorRule &tensor, ArrayRef<bool> done) {
     for (auto [dim, size] : llvm::enumerate(shapeOf(value))) {
       if (done[dim])
@@ -79,7 +85,7 @@ static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product,
 static FailureOr<ShardingRule> dotGeneralRule(stablehlo::DotGeneralOp op) {
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
   return dotRule(
-      op.getLhs(), op.getRhs(), op.getResult(), dims.getLhsBatchingDimensions(),
+      op.getLhs(), op.getRhs(), op.getResult(), summedKind(op), dims.getLhsBatchingDimensions(),
       dims.getRhsBatchingDimensions(), dims.getLhsContractingDimensions(),
       dims.getRhsContractingDimensions());
 }
@@ -88,7 +94,7 @@ static FailureOr<ShardingRule> plainDotRule(stablehlo::DotOp op) {
   int64_t last = static_cast<int64_t>(shapeOf(op.getLhs()).size()) - 1;
   if (last < 0 || shapeOf(op.getRhs()).empty())
     return failure();
-  return dotRule(op.getLhs(), op.getRhs(), op.getResult(), {}, {}, {last}, {0});
+  return dotRule(op.getLhs(), op.getRhs(), op.getResult(), FactorKind::Reduction, {}, {}, {last}, {0});
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,7 +136,7 @@ static FailureOr<ShardingRule> convolutionRule(stablehlo::ConvolutionOp op) {
   int64_t inputFeatures = kernel[dims.getKernelInputFeatureDimension()];
   IndexMap n = passingDim(rule, batch);
   IndexMap i = IndexMap::identity(rule.addFactor(
-      inputFeatures, FactorKind::Reduction, sumOf(op.getResult())));
+      inputFeatures, summedKind(op), sumOf(op.getResult())));
   IndexMap p = passingDim(rule, outputFeatures / groups);
   IndexMap inputBatch = n, inputFeature = i, outputFeature = p;
   if (groups > 1) {
@@ -167,7 +173,7 @@ static FailureOr<ShardingRule> convolutionRule(stablehlo::ConvolutionOp op) {
     int64_t window = kernel[dims.getKernelSpatialDimensions()[d]];
     int64_t o = rule.addFactor(output[dims.getOutputSpatialDimensions()[d]]);
     int64_t j =
-        rule.addFactor(window, FactorKind::Reduction, sumOf(op.getResult()));
+        rule.addFactor(window, summedKind(op), sumOf(op.getResult()));
     IndexMap &map = lhs.dims[dims.getInputSpatialDimensions()[d]];
     map.terms = {{o, strides[d]},
                  {j, reversal[d] ? -rhsDilation[d] : rhsDilation[d]}};

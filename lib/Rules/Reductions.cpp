@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,7 +25,7 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
   if (count == 0)
     return failure();
   std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), count);
-  bool isFirst = true;
+  bool isFirst = true, isWhole = op->hasAttr(spmd::kWholeSumAttrName);
   double partialBytes = 0;
   for (Value value : op.getResults())
     partialBytes += 4 * bytesOf(value);
@@ -36,10 +37,11 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
       result.dims.push_back(input.dims.back());
       continue;
     }
-    int64_t factor = kind      ? rule.addFactor(size, FactorKind::Reduction, *kind)
+    int64_t factor = isWhole   ? rule.addFactor(size, FactorKind::NeedReplication)
+                     : kind    ? rule.addFactor(size, FactorKind::Reduction, *kind)
                      : isFirst ? rule.addFactor(size, FactorKind::Distributed)
                                : rule.addFactor(size, FactorKind::NeedReplication);
-    if (!kind)
+    if (!kind && !isWhole)
       rule.factors[factor].movedBytes = partialBytes;
     isFirst &= size == 1;
     input.dims.push_back(IndexMap::identity(factor));

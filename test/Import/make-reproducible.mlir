@@ -132,3 +132,64 @@ func.func @main(%x: tensor<8x6xcomplex<f32>>) -> tensor<8x6xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [8, 6] : (tensor<8x6xcomplex<f32>>) -> tensor<8x6xcomplex<f32>>
   return %0 : tensor<8x6xcomplex<f32>>
 }
+
+// -----
+
+// A running product of five: windows of two, of four, and of four and one.
+// CHECK-LABEL: func.func @main(
+//  CHECK-SAME:   %[[X:.*]]: tensor<5xf32>
+//       CHECK:   %[[PADDED:.*]] = stablehlo.pad %[[X]], %{{.*}}, low = [4], high = [0], interior = [0] : (tensor<5xf32>, tensor<f32>) -> tensor<9xf32>
+//       CHECK:   %[[TWO:.*]] = stablehlo.multiply %{{.*}}, %{{.*}} : tensor<8xf32>
+//       CHECK:   %[[FOUR:.*]] = stablehlo.multiply %{{.*}}, %{{.*}} : tensor<6xf32>
+//       CHECK:   %[[FIRST:.*]] = stablehlo.slice %[[PADDED]] [0:5]
+//       CHECK:   %[[OTHERS:.*]] = stablehlo.slice %[[FOUR]] [1:6]
+//       CHECK:   stablehlo.multiply %[[FIRST]], %[[OTHERS]] : tensor<5xf32>
+func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %one) <{padding = dense<[[4, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 5>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %p = stablehlo.multiply %a, %b : tensor<f32>
+    stablehlo.return %p : tensor<f32>
+  }) : (tensor<5xf32>, tensor<f32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// Updates stand side by side by place, are multiplied there, and one of a place is left.
+// CHECK-LABEL: func.func @main(
+//       CHECK:   "stablehlo.sort"
+//  CHECK-SAME:     is_stable = true
+// CHECK-COUNT-2:  stablehlo.multiply %{{.*}}, %{{.*}} : tensor<4xf32>
+//   CHECK-NOT:   stablehlo.multiply %{{.*}} : tensor<4xf32>
+//       CHECK:   %[[IS_LAST:.*]] = stablehlo.compare NE
+//       CHECK:   %[[SPREAD:.*]] = stablehlo.broadcast_in_dim %[[IS_LAST]]
+//       CHECK:   %[[LAST:.*]] = stablehlo.select %[[SPREAD]]
+//       CHECK:   "stablehlo.scatter"(%{{.*}}, %[[LAST]],
+func.func @main(%x: tensor<8xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.multiply %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>, tensor<4x1xi32>, tensor<4xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// What no rank has a part of stays a product, and a sum of as many as a vector has lanes.
+// CHECK-LABEL: func.func @main(
+//  CHECK-SAME:   %[[X:.*]]: tensor<8x40xf32>, %[[W:.*]]: tensor<40x8xf32>
+//       CHECK:   stablehlo.dot_general %[[X]], %[[W]], contracting_dims = [1] x [0] {spmd.whole_sum} : (tensor<8x40xf32>, tensor<40x8xf32>) -> tensor<8x8xf32>
+//       CHECK:   %[[PADDED:.*]] = stablehlo.pad %[[X]], {{.*}} -> tensor<8x48xf32>
+//       CHECK:   %[[LANES:.*]] = stablehlo.reshape %[[PADDED]] : (tensor<8x48xf32>) -> tensor<8x3x16xf32>
+//       CHECK:   %[[PARTS:.*]] = stablehlo.reduce(%[[LANES]] {{.*}} across dimensions = [1] {spmd.whole_sum}
+//       CHECK:   stablehlo.reduce(%[[PARTS]] {{.*}} across dimensions = [1] {spmd.whole_sum}
+//   CHECK-NOT:   f64
+func.func @main(%x: tensor<8x40xf32>, %w: tensor<40x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] {spmd.whole_sum} : (tensor<8x40xf32>, tensor<40x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] {spmd.whole_sum} : (tensor<8x40xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8xf32>
+}

@@ -89,9 +89,22 @@ def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
   let summary = "Say in plain StableHLO what ops on all pairs compute.";
   let description = [{
     Before: `spmd.all_pairs softmax`, `spmd.attention_backward`, sums and extremes. After: contractions and elementwise ops
-    on whole score tensors. Refuses: tensors of unknown size.
+    on whole score tensors. Those marked `spmd.whole_sum` stay. Refuses: tensors of unknown size.
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect", "::shardc::chlo::ChloDialect"];
+}
+
+def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
+  let summary = "Mark the sums of floats over dims that no annotation cuts.";
+  let description = [{
+    Before: the global view. After: `spmd.whole_sum` on reductions, products, convolutions and ops on all pairs, of up to 32
+    bits, whose summed dims do not follow from any dim that an annotation cuts. Their rules keep these dims whole, so that they
+    are summed in one order on every mesh. Marked too: ops on all pairs that choose and do not sum.
+    ```mlir
+    // with no axis on the columns of %a and the rows of %b
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {spmd.whole_sum} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    ```
+  }];
 }
 
 def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {

@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
 
@@ -253,9 +256,46 @@ static bool isExactProduct(Operation *op) {
          isExtended(product.getRhs());
 }
 
+/// Lets `sum` and the product in it be rounded once, as vectors and as scalars.
+static void fuse(arith::AddFOp sum) {
+  auto product = sum.getRhs().getDefiningOp<arith::MulFOp>();
+  Value other = sum.getLhs();
+  if (!product) {
+    product = sum.getLhs().getDefiningOp<arith::MulFOp>();
+    other = sum.getRhs();
+  }
+  if (!product)
+    return;
+  OpBuilder b(sum);
+  Location loc = sum.getLoc();
+  Value fused = isa<VectorType>(sum.getType())
+                    ? vector::FMAOp::create(b, loc, product.getLhs(), product.getRhs(), other).getResult()
+                    : math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), other).getResult();
+  sum.replaceAllUsesWith(fused);
+  sum.erase();
+  if (product->use_empty())
+    product.erase();
+}
+
+/// Lets regions of what is still to become kernels round each op by itself.
+static void roundEachLater(Operation *root) {
+  root->walk([](spmd::PairStepOp step) {
+    step->walk([&](Operation *inner) {
+      if (inner != step)
+        inner->setAttr(kRoundedAttrName, UnitAttr::get(inner->getContext()));
+    });
+  });
+}
+
 /// Lets every product and sum be rounded by itself, so that an element's bits do
 /// not depend on whether vectors or scalars compute it.
 static void roundEach(Operation *root) {
+  SmallVector<arith::AddFOp> sums;
+  root->walk([&](arith::AddFOp sum) {
+    if (sum->hasAttr(spmd::kRoundedOnceAttrName))
+      sums.push_back(sum);
+  });
+  llvm::for_each(sums, fuse);
   root->walk([](arith::ArithFastMathInterface op) {
     auto flags = op.getFastMathFlagsAttr();
     if (!flags || !bitEnumContainsAny(flags.getValue(),
@@ -329,8 +369,10 @@ struct GenerateCpuKernelsPass final
       for (linalg::GenericOp op : ops)
         generate(op, vectorBits, threads, exact);
     }
-    if (exact)
+    if (exact) {
       roundEach(getOperation());
+      roundEachLater(getOperation());
+    }
     cpu::eraseUnusedParts(getOperation());
   }
 };

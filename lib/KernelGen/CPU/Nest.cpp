@@ -315,6 +315,9 @@ void collapseDims(Nest &nest) {
     if (nest.dims[outer].reduces != nest.dims[inner].reduces ||
         !nest.dims[inner].size.fixed || !nest.dims[outer].size.fixed)
       return false;
+    // What is summed keeps its order: it must not follow from strides.
+    if (nest.dims[inner].reduces && inner != outer + 1)
+      return false;
     int64_t size = *nest.dims[inner].size.fixed;
     for (Access *access : all) {
       const Quantity &a = access->coef[outer], &b = access->coef[inner];

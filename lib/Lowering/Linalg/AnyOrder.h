@@ -14,6 +14,13 @@ inline void markAnyOrder(mlir::Value sum) {
     add->setAttr(spmd::kAnyOrderAttrName, mlir::UnitAttr::get(add->getContext()));
 }
 
+/// Says that `sum` adds a product, and that both are to be rounded once under
+/// --reproducible; without it that is up to the code around.
+inline void markRoundedOnce(mlir::Value sum) {
+  if (auto add = sum.getDefiningOp<mlir::arith::AddFOp>())
+    add->setAttr(spmd::kRoundedOnceAttrName, mlir::UnitAttr::get(add->getContext()));
+}
+
 } // namespace shardc::lowering
 
 #endif // SHARDC_LIB_LOWERING_LINALG_ANYORDER_H

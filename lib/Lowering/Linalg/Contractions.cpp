@@ -98,6 +98,8 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                             return {product};
                           Value total = add(b, args[2], product);
                           markAnyOrder(total);
+                          if (op->hasAttr(spmd::kWholeSumAttrName))
+                            markRoundedOnce(total);
                           return {total};
                         })
                   .front();

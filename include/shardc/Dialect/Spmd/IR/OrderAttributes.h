@@ -14,6 +14,13 @@ namespace shardc::spmd {
 /// the order of their elements, these need not be.
 inline constexpr llvm::StringLiteral kAnyOrderAttrName = "spmd.any_order";
 
+/// On ops that sum (reductions, products, ops on all pairs): the dims summed over are
+/// whole on every rank, and are summed in one order there.
+inline constexpr llvm::StringLiteral kWholeSumAttrName = "spmd.whole_sum";
+
+/// On the op that adds a product in the body of a linalg op: both are rounded once.
+inline constexpr llvm::StringLiteral kRoundedOnceAttrName = "spmd.rounded_once";
+
 /// On `stablehlo.fft`: a line that is cut is made whole, not transformed in blocks.
 inline constexpr llvm::StringLiteral kWholeLinesAttrName = "spmd.whole_lines";
 
