@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Interfaces/Localization.h"
 
@@ -78,6 +79,10 @@ void CutDims::visit(Operation *op) {
       llvm::for_each(inner->getResults(), [&](Value value) { cutAll(value); });
     });
     return;
+  }
+  if (op->hasAttr(spmd::kOfManualAttrName)) {
+    llvm::for_each(op->getOperands(), [&](Value value) { cutAll(value); });
+    llvm::for_each(op->getResults(), [&](Value value) { cutAll(value); });
   }
   if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
     for (auto [from, to] : flow->edges)

@@ -12,6 +12,7 @@
 // is computed and dropped by a select. Other loops are run lane by lane.
 //
 //===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/ReplicaGroups.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
@@ -551,6 +552,9 @@ struct EmulateManualPass final : shardc::impl::EmulateManualPassBase<EmulateManu
       regions.push_back(op);
       return WalkResult::skip(); // Those inside go with it.
     });
+    llvm::DenseSet<Operation *> before;
+    if (!regions.empty())
+      getOperation().walk([&](Operation *op) { before.insert(op); });
     for (ManualOp op : regions) {
       spmd::MeshOp mesh = *getOperation().getOps<spmd::MeshOp>().begin();
       Lane whole;
@@ -559,6 +563,11 @@ struct EmulateManualPass final : shardc::impl::EmulateManualPassBase<EmulateManu
       op.replaceAllUsesWith(llvm::map_to_vector(op.getResults(), [&](Value result) { return whole.values.lookup(result); }));
       op.erase();
     }
+    if (!regions.empty())
+      getOperation().walk([&](Operation *op) {
+        if (!before.contains(op))
+          op->setAttr(spmd::kOfManualAttrName, UnitAttr::get(&getContext()));
+      });
   }
 };
 } // namespace

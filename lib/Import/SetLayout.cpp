@@ -28,6 +28,7 @@ public:
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")), meshText(meshText), sizesText(sizesText) {}
   LogicalResult run();
   LogicalResult dropAll();
+  LogicalResult shrinkAll();
 
 private:
   LogicalResult setMesh();
@@ -208,6 +209,32 @@ LogicalResult LayoutSetter::dropAll() {
   return success();
 }
 
+/// The axes of `sharding`, and nothing about sizes, order or sums.
+static spmd::ShardingAttr axesOf(spmd::ShardingAttr sharding) {
+  SmallVector<spmd::DimShardingAttr> dims;
+  for (spmd::DimShardingAttr dim : sharding.getDims())
+    dims.push_back(spmd::DimShardingAttr::get(sharding.getContext(), dim.getAxes(), /*sizes=*/{}, /*dynamicSizes=*/false, dim.getOpen(),
+                                              dim.getPriority(), /*zigzag=*/false));
+  return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, {}, {});
+}
+
+/// One rank, on a mesh whose axes have one each.
+LogicalResult LayoutSetter::shrinkAll() {
+  mesh = *module.getOps<spmd::MeshOp>().begin();
+  auto name = StringAttr::get(module.getContext(), spmd::kShardingAttrName);
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(i, name))
+      main.setArgAttr(i, name, axesOf(sharding));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (auto sharding = main.getResultAttrOfType<spmd::ShardingAttr>(i, name))
+      main.setResultAttr(i, name, axesOf(sharding));
+  main.walk([](spmd::ConstrainOp op) { op.setShardingAttr(axesOf(op.getSharding())); });
+  ArrayRef<StringAttr> names = mesh.getMesh().getAxisNames();
+  SmallVector<int64_t> ones(names.size(), 1);
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones));
+  return success();
+}
+
 LogicalResult LayoutSetter::run() {
   mesh = *module.getOps<spmd::MeshOp>().begin();
   if (failed(setMesh()) || failed(setSizes()))
@@ -225,7 +252,7 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
       return signalPassFailure();
     }
     LayoutSetter setter(module, mesh, sizes);
-    if (failed(unsharded ? setter.dropAll() : setter.run()))
+    if (failed(!unsharded ? setter.run() : keepAxes ? setter.shrinkAll() : setter.dropAll()))
       signalPassFailure();
   }
 };

@@ -24,13 +24,15 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.mesh = options.mesh;
   import.sizes = options.sizes;
   import.unsharded = options.unsharded;
+  // Which sums keep their order follows from annotations.
+  import.keepAxes = options.reproducible;
   import.hostCalls = options.hostCalls;
   buildImportPipeline(pm, import);
 }
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
-  // What the sharded program is compared with is plain.
-  if (!options.noRaise && !options.unsharded) {
+  // What the sharded program is compared with is plain, unless it is to have the same bits.
+  if (!options.noRaise && (!options.unsharded || options.reproducible)) {
     pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
     pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
     // A ring of the program's own has the order that it says.

@@ -1,5 +1,6 @@
 //===- RuleUtils.cpp - What the families of rules share -------------------===//
 #include "RuleUtils.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,7 +150,7 @@ Operation *rules::cloneLocal(Operation *op, Localization &localization,
         isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
-    if (!attribute.getName().getValue().starts_with("spmd."))
+    if (!attribute.getName().getValue().starts_with("spmd.") || attribute.getName() == spmd::kWholeSumAttrName)
       attributes.append(attribute);
   Operation *local =
       Operation::create(op->getLoc(), op->getName(), types, operands,

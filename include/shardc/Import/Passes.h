@@ -22,6 +22,9 @@ struct ImportOptions {
   std::string sizes;
   /// One rank, nothing cut: the mesh loses its axes, and every sharding goes.
   bool unsharded = false;
+  /// With `unsharded`: axes of one rank each, and shardings along them, stay, so that
+  /// all follows from them that does on other meshes.
+  bool keepAxes = false;
   /// Keep calls of Python that give no values.
   bool hostCalls = false;
 };

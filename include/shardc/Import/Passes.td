@@ -371,7 +371,9 @@ def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
     Option<"sizes", "sizes", "std::string", /*default=*/"",
            "Sizes in which arguments arrive, by number or name: 0:2=300,200,100,424;image:1=3,5.">,
     Option<"unsharded", "unsharded", "bool", /*default=*/"false",
-           "One rank: drop the mesh's axes and all shardings.">];
+           "One rank: drop the mesh's axes and all shardings.">,
+    Option<"keepAxes", "keep-axes", "bool", /*default=*/"false",
+           "With unsharded: keep axes, of one rank each, and what is sharded along them.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 

@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kAnyOrderAttrName = "spmd.any_order";
 /// whole on every rank, and are summed in one order there.
 inline constexpr llvm::StringLiteral kWholeSumAttrName = "spmd.whole_sum";
 
+/// On ops of one rank that stand for a manual region: in that region, its author cuts.
+inline constexpr llvm::StringLiteral kOfManualAttrName = "spmd.of_manual";
+
 /// On the op that adds a product in the body of a linalg op: both are rounded once.
 inline constexpr llvm::StringLiteral kRoundedOnceAttrName = "spmd.rounded_once";
 
