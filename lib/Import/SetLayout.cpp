@@ -1,4 +1,5 @@
 //===- SetLayout.cpp - Other sizes than the file says ---------------------===//
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,6 +199,8 @@ LogicalResult LayoutSetter::dropAll() {
     main.removeResultAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
   SmallVector<Operation *> constraints;
   main.walk([&](Operation *op) {
+    // Where nothing is cut it says nothing.
+    op->removeAttr(spmd::kOfManualAttrName);
     if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op))
       constraints.push_back(op);
   });
