@@ -176,16 +176,7 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
     line.push_back(score);
   }
   auto total = [&](ArrayRef<Value> values, Fold fold) {
-    SmallVector<Value> level(values);
-    while (level.size() > 1) {
-      SmallVector<Value> next;
-      for (size_t i = 0; i + 1 < level.size(); i += 2)
-        next.push_back(code.combine(level[i], level[i + 1], fold));
-      if (level.size() % 2)
-        next.push_back(level.back());
-      level = next;
-    }
-    return code.fold(level.front(), fold);
+    return code.foldAll(values, fold);
   };
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   auto state = [&](int64_t number) { return pointer(states[number], {{q, at}}); };
@@ -270,11 +261,8 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
     if (!isMade(state))
       continue;
     if (!state.usesDim(k)) {
-      Value sum = list.front();
-      for (Value next : ArrayRef(list).drop_front())
-        sum = arith::AddFOp::create(b, loc, sum, next);
       Value place = pointer(state, {{q, at}});
-      code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), code.fold(sum, VectorCode::Fold::Sum)), place);
+      code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), code.foldAll(list, VectorCode::Fold::Sum)), place);
       continue;
     }
     for (auto [vector, value] : llvm::enumerate(list)) {

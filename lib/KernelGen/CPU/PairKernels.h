@@ -60,6 +60,9 @@ public:
   /// Max is `greater`, which may lose NaN; Maximum and Minimum are StableHLO's.
   enum class Fold { Sum, Max, Maximum, Minimum };
   mlir::Value fold(mlir::Value vector, Fold kind);
+  /// All elements of vectors that stand side by side, in one order for registers of
+  /// any width: as in vectors of 512 bits, which are folded in halves.
+  mlir::Value foldAll(llvm::ArrayRef<mlir::Value> vectors, Fold kind);
   mlir::Value combine(mlir::Value x, mlir::Value y, Fold kind);
   void contract(const Contraction &c);
   /// Copies `rows` x `columns` into dense rows `pitch` long, as the float type,

@@ -274,6 +274,31 @@ Value VectorCode::fold(Value vector, Fold kind) {
   return vector::ExtractOp::create(b, loc, vector, 0);
 }
 
+Value VectorCode::foldAll(ArrayRef<Value> vectors, Fold kind) {
+  // Vectors that hold the same part of those of 512 bits, by that part.
+  size_t parts = std::max<size_t>(512 / (lanes * type.getWidth()), 1);
+  SmallVector<Value> folded;
+  for (size_t part = 0; part < std::min(parts, vectors.size()); ++part) {
+    SmallVector<Value> level;
+    for (size_t i = part; i < vectors.size(); i += parts)
+      level.push_back(vectors[i]);
+    while (level.size() > 1) {
+      SmallVector<Value> next;
+      for (size_t i = 0; i + 1 < level.size(); i += 2)
+        next.push_back(combine(level[i], level[i + 1], kind));
+      if (level.size() % 2)
+        next.push_back(level.back());
+      level = next;
+    }
+    folded.push_back(level.front());
+  }
+  // Where there are fewer, those that are not there would add nothing.
+  for (size_t half = parts / 2; half > 0; half /= 2)
+    for (size_t part = 0; part < half && part + half < folded.size(); ++part)
+      folded[part] = combine(folded[part], folded[part + half], kind);
+  return fold(folded.front(), kind);
+}
+
 //===----------------------------------------------------------------------===//
 // Contractions
 //===----------------------------------------------------------------------===//
