@@ -101,8 +101,18 @@ def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
     bits, whose summed dims do not follow from any dim that an annotation cuts. Their rules keep these dims whole, so that they
     are summed in one order on every mesh. Marked too: ops on all pairs that choose and do not sum.
     ```mlir
-    // with no axis on the columns of %a and the rows of %b
-    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {spmd.whole_sum} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {} ]>}, %b: tensor<4x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {} ]>}, %b: tensor<4x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {spmd.whole_sum} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
     ```
   }];
 }
