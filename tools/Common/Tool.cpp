@@ -368,6 +368,60 @@ static Error withModel(StringRef path, ModelOptions &options,
   return Error::success();
 }
 
+/// Brings a copy of `text` with smaller dims to its local view, as `stages` say, and compares both.
+static LogicalResult verifySmaller(mlir::ModuleOp text, StageOptions stages) {
+  stages.inspectLocal = nullptr;
+  mlir::MLIRContext *context = text.getContext();
+  for (int64_t most : {512, 128, 32, 8}) {
+    mlir::OwningOpRef<mlir::ModuleOp> small = interpreter::smaller(text, most);
+    if (!small)
+      break;
+    if (interpreter::countElements(*small) > kVerifiedWork / 4)
+      continue;
+    mlir::OwningOpRef<mlir::ModuleOp> local = small->clone();
+    std::string refused;
+    {
+      mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
+        if (refused.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          refused = diagnostic.str();
+        return mlir::success();
+      });
+      if (mlir::succeeded(compileToLocal(*local, stages)))
+        refused.clear();
+    }
+    if (!refused.empty()) {
+      emitRemark(text.getLoc()) << "partition not verified: with dims of at most " << most
+                                << " elements the program is refused: " << refused;
+      return mlir::success();
+    }
+    interpreter::Options limits;
+    limits.maxWork = kVerifiedWork;
+    std::string unknown;
+    auto verified = [&] {
+      mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
+          return mlir::failure();
+        unknown = diagnostic.str();
+        return mlir::success();
+      });
+      return interpreter::verifyLocal(*small, *local, limits);
+    }();
+    // Products take more than their elements say.
+    if (StringRef(unknown).contains("was to compute at most"))
+      continue;
+    if (!unknown.empty())
+      emitRemark(text.getLoc()) << unknown;
+    if (mlir::succeeded(verified) && *verified == interpreter::Verification::Equal)
+      emitRemark(text.getLoc()) << "partition verified on a smaller copy: its " << interpreter::countElements(text)
+                                << " elements are too many, with dims of at most " << most << " they are "
+                                << interpreter::countElements(*small);
+    return verified;
+  }
+  emitRemark(text.getLoc()) << "partition not verified: its " << interpreter::countElements(text)
+                            << " elements are too many, and no copy with smaller dims has few enough";
+  return mlir::success();
+}
+
 /// Lets `options.stages` compare the local view with `module` as it is now.
 static mlir::OwningOpRef<mlir::ModuleOp>
 verifyAgainst(mlir::ModuleOp module, ModelOptions &options) {
@@ -375,7 +429,9 @@ verifyAgainst(mlir::ModuleOp module, ModelOptions &options) {
     return nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> text = module.clone();
   options.stages.inspectLocal =
-      [text = *text](mlir::ModuleOp local) -> LogicalResult {
+      [text = *text, &stages = options.stages](mlir::ModuleOp local) -> LogicalResult {
+    if (interpreter::countElements(text) > kVerifiedWork)
+      return verifySmaller(text, stages);
     interpreter::Options limits;
     limits.maxWork = kVerifiedWork;
     return interpreter::verifyLocal(text, local, limits);

@@ -35,8 +35,27 @@ struct VerifyPartitionPass final
   Option<std::string> global{
       *this, "global", llvm::cl::desc("The file with the program's text")};
 };
+
+struct ShrinkPass final : PassWrapper<ShrinkPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShrinkPass)
+  ShrinkPass() = default;
+  ShrinkPass(const ShrinkPass &other) : PassWrapper(other) {}
+  StringRef getArgument() const final { return "spmd-shrink"; }
+  StringRef getDescription() const final {
+    return "Make dims smaller that no op binds to their size.";
+  }
+  void runOnOperation() override {
+    OwningOpRef<ModuleOp> small = interpreter::smaller(getOperation(), most);
+    if (!small)
+      return;
+    getOperation().getBodyRegion().takeBody(small->getBodyRegion());
+  }
+  Option<int64_t> most{*this, "most", llvm::cl::desc("Elements of a dim"),
+                       llvm::cl::init(32)};
+};
 } // namespace
 
 void shardc::registerVerifyPartitionPass() {
   PassRegistration<VerifyPartitionPass>();
+  PassRegistration<ShrinkPass>();
 }

@@ -11,6 +11,7 @@
 
 #include "shardc/Interpreter/Array.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
 #include <string>
 
@@ -64,6 +65,14 @@ enum class Verification { Equal, NotKnown };
 /// stages.
 mlir::FailureOr<Verification> verifyLocal(mlir::ModuleOp global, mlir::ModuleOp local, const Options &options,
                                           uint64_t seed = 0);
+
+/// Elements of all values of the text, those of a loop's body once.
+int64_t countElements(mlir::ModuleOp module);
+
+/// A copy of a program's text in which dims of more than `most` elements that no op binds to their size are smaller,
+/// by a multiple of the number of devices; null where there are none. It is another program: what is verified of it
+/// says that stages treat its ops rightly, not that they do so at the sizes of the first.
+mlir::OwningOpRef<mlir::ModuleOp> smaller(mlir::ModuleOp module, int64_t most);
 
 } // namespace shardc::interpreter
 

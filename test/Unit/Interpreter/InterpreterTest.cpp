@@ -238,6 +238,31 @@ TEST_F(InterpreterTest, BlocksOfOlderExporters) {
             (std::vector<double>{30, 31, 11, 12, 22, 23}));
 }
 
+TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
+  // Two devices: 101 stays odd. Windows, the parts of a concatenation and constants that differ keep their sizes.
+  module = parseSourceString<ModuleOp>(R"mlir(
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<101x64xf32>, %b: tensor<64x50xf32>, %c: tensor<40x30xf32>) -> (tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>) {
+      %d = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<101x64xf32>, tensor<64x50xf32>) -> tensor<101x50xf32>
+      %one = stablehlo.constant dense<1.0> : tensor<101x50xf32>
+      %s = stablehlo.add %d, %one : tensor<101x50xf32>
+      %r = stablehlo.reshape %s : (tensor<101x50xf32>) -> tensor<101x1x50xf32>
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %p = stablehlo.pad %c, %z, low = [0, 1], high = [0, -1], interior = [0, 0] : (tensor<40x30xf32>, tensor<f32>) -> tensor<40x30xf32>
+      %k = stablehlo.concatenate %c, %p, dim = 0 : (tensor<40x30xf32>, tensor<40x30xf32>) -> tensor<80x30xf32>
+      return %r, %p, %k : tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>
+    })mlir",
+                                       &context);
+  ASSERT_TRUE(module);
+  OwningOpRef<ModuleOp> small = smaller(*module, 8);
+  ASSERT_TRUE(small);
+  std::string type;
+  llvm::raw_string_ostream(type) << small->lookupSymbol<func::FuncOp>("main").getFunctionType();
+  EXPECT_EQ(type, "(tensor<7x8xf32>, tensor<8x8xf32>, tensor<40x30xf32>) -> (tensor<7x1x8xf32>, tensor<40x30xf32>, "
+                  "tensor<80x30xf32>)");
+  EXPECT_FALSE(smaller(*small, 8));
+}
+
 TEST_F(InterpreterTest, RandomBitsAreXlas) {
   // The first two words of Threefry-2x32 for key and counter 0 (Random123's
   // known answers).
