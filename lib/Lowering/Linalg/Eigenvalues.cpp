@@ -391,7 +391,6 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
   bool isComplex = isa<ComplexType>(wide);
   int64_t n = dimOf(h, 1);
   Value size = m.index(n);
-  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
   auto body = [&](ValueRange now) -> Values {
     // Reflectors are not of H. What is no number stays none.
     Real none{&b, numberConstant(b, b.getF64Type(), 0)};
