@@ -1,6 +1,6 @@
 """Print what grows with the number of ranks: compile time, IR, artifact, memory of the compiler.
 
-    growth.py [--tools DIR] [--ranks 4,16,64,256,1024,4096] [--programs NAME,...] [--limit SECONDS] [--check]
+    growth.py [--tools DIR] [--ranks 4,16,64,256,1024,4096] [--programs NAME,...] [--rows N] [--limit SECONDS] [--check]
 
 A table a program, one line for each number of ranks:
 
@@ -24,7 +24,6 @@ import threading
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-ROWS = 16384
 FLAGS = ["--spmd-import", "--spmd-raise", "--spmd-propagate", "--spmd-partition", "--spmd-communicate"]
 
 
@@ -167,21 +166,25 @@ def cumulative(rows: int) -> str:
 """
 
 
-PROGRAMS = {
-    "attention": attention(ROWS),
-    "attention, uneven": attention(ROWS - 3),
-    "causal attention": attention(ROWS, causal=True),
-    "gradient of causal attention": attention(ROWS, causal=True, gradient=True),
-    "nearest neighbours": neighbours(ROWS),
-    "product of what is gathered": product(ROWS, scattered=False),
-    "product that is scattered": product(ROWS, scattered=True),
-    "sort": sort(ROWS),
-    "halo": halo(ROWS, axes=1),
-    "halo, uneven": halo(ROWS - 3, axes=1),
-    "halo on two axes": halo(ROWS, axes=2),
-    "transpose": transpose(ROWS),
-    "cumulative sum": cumulative(ROWS),
-}
+def programs(rows: int) -> dict[str, str]:
+    """Return all programs, of so many rows or keys."""
+    return {
+        "attention": attention(rows),
+        "attention, uneven": attention(rows - 3),
+        "causal attention": attention(rows, causal=True),
+        "gradient of causal attention": attention(rows, causal=True, gradient=True),
+        "nearest neighbours": neighbours(rows),
+        "product of what is gathered": product(rows, scattered=False),
+        "product that is scattered": product(rows, scattered=True),
+        "sort": sort(rows),
+        "halo": halo(rows, axes=1),
+        "halo, uneven": halo(rows - 3, axes=1),
+        "halo on two axes": halo(rows, axes=2),
+        "transpose": transpose(rows),
+        "cumulative sum": cumulative(rows),
+    }
+
+
 RINGS = ("attention", "attention, uneven", "nearest neighbours", "product of what is gathered", "product that is scattered")
 
 
@@ -215,11 +218,12 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=ROOT / "build" / "bin")
     parser.add_argument("--ranks", default="4,16,64,256,1024,4096")
     parser.add_argument("--programs", default="")
+    parser.add_argument("--rows", type=int, default=16384)
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     grown = []
-    for name, text in PROGRAMS.items():
+    for name, text in programs(options.rows).items():
         if options.programs and name not in re.split(r",(?! )", options.programs):
             continue
         print(f"{name}\n{'ranks':>8}{'cpu s':>9}{'IR lines':>10}{'IR KiB':>9}{'KiB':>8}{'B/rank':>8}{'MB':>6}")
