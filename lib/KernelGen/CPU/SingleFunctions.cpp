@@ -116,17 +116,29 @@ static Num expm1Single(Num x) {
   return copySign(choose(abs(x) < 0.34f, near, far), x);
 }
 
+/// A polynomial whose coefficients differ lane by lane: products cost more than choices.
+static Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double> no) {
+  Num sum = choose(c, x.of(yes.back()), x.of(no.back()));
+  for (auto [one, other] : llvm::reverse(llvm::zip_equal(yes.drop_back(), no.drop_back())))
+    sum = fma(sum, x, choose(c, x.of(one), x.of(other)));
+  return sum;
+}
+
 static Num tanhSingle(Num x) {
-  Num a = abs(x), square = x * x;
-  Num p = polynomial(square, {-0x1.55553ap-2, 0x1.110b9cp-3, -0x1.b95b52p-5, 0x1.5fe224p-6, -0x1.03ecb8p-7, 0x1.2c5384p-9,
-                              -0x1.74db72p-12});
-  Num near = fma(a * square, p, a);
-  // 1 - 2 / (e^2a + 1), the sum rounded once.
-  Reduced at = reduceBriefly(smaller(a, a.of(10)) * 2.0);
-  Num power = powerOfTwo(at.n, x);
-  Num below = fma(power, fma(at.r * at.r, shortExpTail(at.r), at.r), power + 1.0);
-  Num far = 1.0 - 2.0 / below;
-  return copySign(choose(a < 1.0, near, far), x);
+  Num a = abs(x);
+  Mask isNear = a < 1.0;
+  // 1 - 2 / (e^2a + 1), the sum rounded once; a = n ln 2 / 2 + r, with n + 127 in the low bits of `shifted`.
+  constexpr double rounder = kRounder + 127;
+  Num bounded = smaller(a, a.of(10)), shifted = fma(bounded, 0x1.715476p+1, x.of(rounder));
+  Num r = fma(shifted - rounder, -0x1.62e43p-2, bounded), power = asFloat(shifted.bits() << 23, x);
+  // Near zero a + a^3 p(a^2), else e^2r - 1 = 2 r + r^2 p(r).
+  Num argument = choose(isNear, x * x, r);
+  Num p = eitherPolynomial(isNear, argument,
+                           {-0x1.55553ap-2, 0x1.110b9cp-3, -0x1.b95b52p-5, 0x1.5fe224p-6, -0x1.03ecb8p-7, 0x1.2c5384p-9, -0x1.74db72p-12},
+                           {0x1p+1, 0x1.55548ap+0, 0x1.5554e4p-1, 0x1.123e4cp-2, 0x1.6d5168p-4, 0, 0});
+  Num value = fma(argument * choose(isNear, a, r), p, choose(isNear, a, r + r));
+  Num far = 1.0 - 2.0 / fma(power, value, power + 1.0);
+  return copySign(choose(isNear, value, far), x);
 }
 
 static Num logisticSingle(Num x) {
@@ -193,43 +205,40 @@ static Num log1pSingle(Num x) {
 // Sines
 //===----------------------------------------------------------------------===//
 
-/// Up to here the reduction by three parts of pi / 2 is exact to the last bits.
-static constexpr double kMostReduced = 131072;
+/// Up to here the reduction of f32 by three parts of pi / 2 is exact to the last bits, and that of f64 by two.
+static constexpr double kMostReduced = 8192, kMostReducedWide = 131072;
 
-static Num sineOrCosine(Num x, bool cosine) {
-  auto common = [cosine](Num x) {
-    Num a = abs(x), shifted = fma(a, 0x1.45f306p-1, x.of(kRounder));
+template <typename MathOp> static Num sineBrief(Num x);
+
+template <typename MathOp> static Num sineOrCosine(Num x) {
+  constexpr bool cosine = std::is_same_v<MathOp, math::CosOp>;
+  auto common = [](Num x) {
+    Num shifted = fma(x, 0x1.45f306p-1, x.of(kRounder));
     Num n = shifted - kRounder;
     Bits quadrant = cosine ? shifted.bits() + 1 : shifted.bits();
-    // Source: W. Cody, W. Waite (1980); with what the second step loses. The first leaves
-    // a multiple of the second product's last bit, so that their sum's error is exact.
-    Num first = fma(n, -0x1.921fb6p+0, a);
-    Num second = n * 0x1.777a5cp-25, secondLost = fma(n, 0x1.777a5cp-25, -second);
-    Pair sum = fastSum(first, second);
-    Num r = sum.hi, low = fma(n, 0x1.ee59dap-50, sum.lo + secondLost);
+    // Source: W. Cody, W. Waite (1980). The second part has so few bits that what r lacks is exact; minus
+    // what r lacks, so that a negative zero stays one.
+    Num first = fma(n, -0x1.921fb4p+0, x), r = fma(n, -0x1.444p-24, first);
+    Num less = fma(n, 0x1.68c234p-39, fma(n, 0x1.444p-24, r - first));
     Num square = r * r;
-    Num s = polynomial(square, {-0x1.555546p-3, 0x1.11077cp-7, -0x1.99558ep-13});
-    Num sine = r + fma(r * square, s, low);
-    Num c = polynomial(square, {0x1.55554ap-5, -0x1.6c0c2ep-10, 0x1.99eab4p-16});
-    Num most = fma(square, -0.5, x.of(1)), lost = fma(square, -0.5, 1.0 - most);
-    Num cos = most + fma(square * square, c, fma(-r, low, lost));
-    Num chosen = choose(isSet(quadrant, 1), cos, sine);
-    Bits sign = quadrant << 30;
-    if (!cosine)
-      sign = bitsOp<arith::XOrIOp>(sign, x.bits());
-    return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign & int64_t(0x80000000)), x);
+    Mask odd = isSet(quadrant, 1);
+    // r - (r^3 s + less), or 1 - r^2 / 2 + (r^4 c - r less), the first difference with what it loses.
+    Num most = fma(square, -0.5, x.of(1)), lost = fma(square, 0.5, most - 1.0);
+    Num p = eitherPolynomial(odd, square, {-0x1.55554ap-5, 0x1.6c0c2ep-10, -0x1.99eab4p-16},
+                             {0x1.555546p-3, -0x1.11077cp-7, 0x1.99558ep-13});
+    Num rest = choose(odd, fma(-r, less, lost), less);
+    Num chosen = choose(odd, most, r) - fma(square * choose(odd, square, r), p, rest);
+    Bits sign = (quadrant << 30) & int64_t(0x80000000);
+    return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign), x);
   };
-  auto rare = [cosine](Num x) {
-    Num wide = widen(x);
-    return narrow(cosine ? numOp<math::CosOp>(wide) : numOp<math::SinOp>(wide));
-  };
+  auto rare = [](Num x) { return narrow(sineBrief<MathOp>(widen(x))); };
   return mostly(x, abs(x) <= kMostReduced, common, rare);
 }
 
-static Num sinSingle(Num x) { return sineOrCosine(x, false); }
-static Num cosSingle(Num x) { return sineOrCosine(x, true); }
+static Num sinSingle(Num x) { return sineOrCosine<math::SinOp>(x); }
+static Num cosSingle(Num x) { return sineOrCosine<math::CosOp>(x); }
 
-/// Sine, cosine and the quadrant of an f64 within +-kMostReduced, to more digits than f32 has.
+/// Sine, cosine and the quadrant of an f64 within +-kMostReducedWide, to more digits than f32 has.
 struct WideAngle {
   Num sine, cosine;
   Bits quadrant;
@@ -255,7 +264,7 @@ static Num tanSingle(Num x) {
     return choose(x == 0.0, x, narrow(value));
   };
   auto rare = [](Num x) { return narrow(numOp<math::TanOp>(widen(x))); };
-  return mostly(x, abs(x) <= kMostReduced, common, rare);
+  return mostly(x, abs(x) <= kMostReducedWide, common, rare);
 }
 
 template <typename MathOp> static Num sineBrief(Num x) {
@@ -267,7 +276,7 @@ template <typename MathOp> static Num sineBrief(Num x) {
     value = choose(isSet(quadrant, 2), -value, value);
     return cosine ? value : choose(x == 0.0, x, value);
   };
-  return mostly(x, abs(x) <= kMostReduced, common, [](Num x) { return numOp<MathOp>(x); });
+  return mostly(x, abs(x) <= kMostReducedWide, common, [](Num x) { return numOp<MathOp>(x); });
 }
 
 //===----------------------------------------------------------------------===//
