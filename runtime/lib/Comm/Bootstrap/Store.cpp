@@ -674,6 +674,9 @@ private:
                        std::vector<int64_t> &strangers) override;
   bool ask(char what, const std::string &name, const std::string &value,
            int64_t timeoutMs, std::string &result, std::string &error);
+  /// Tells the others of a rank that was stopped before this one leaves, so
+  /// that they do not miss this one. Caller holds the mutex.
+  void leaveBecause(const std::string &why);
   /// Waits for the answer with this number.
   bool hear(uint32_t wanted, int64_t deadline, std::string &result,
             std::string &error, bool &isLate);
@@ -760,12 +763,8 @@ bool ClientStore::ask(char what, const std::string &name,
   bool isLate = false;
   if (hear(number, deadline, result, error, isLate))
     return true;
-  if (saysStopped(error)) {
-    failedWith = SHARDRT_WATCHDOG;
-    // Others are to hear of that, not that this process has gone.
-    sendAll(server.get(), stream.seal(request(++number, 'L', "", error)),
-            nowNs() + 100 * millisecond);
-  }
+  if (saysStopped(error))
+    leaveBecause(error);
   if (isLate)
     error = waited(launch, timeoutMs, "'" + name + "'");
   return false;
@@ -781,11 +780,22 @@ bool ClientStore::get(const std::string &name, int64_t timeoutMs,
   return false;
 }
 
+void ClientStore::leaveBecause(const std::string &why) {
+  failedWith = SHARDRT_WATCHDOG;
+  if (server.get() >= 0)
+    sendAll(server.get(), stream.seal(request(++number, 'L', "", why)),
+            nowNs() + 100 * millisecond);
+}
+
 bool ClientStore::isBroken(std::string &who) {
+  if (siblings.isOneStopped(who)) {
+    std::lock_guard lock(mutex);
+    leaveBecause(who);
+    return true;
+  }
   std::string none;
-  return siblings.isOneStopped(who) ||
-         (!ask('H', "", "", 500, none, who) &&
-          who.find(" waited ") == std::string::npos);
+  return !ask('H', "", "", 500, none, who) &&
+         who.find(" waited ") == std::string::npos;
 }
 
 Store::Missing ClientStore::whoIsMissing(const std::string &name,
