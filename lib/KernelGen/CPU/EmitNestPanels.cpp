@@ -14,19 +14,20 @@ using namespace shardc::cpu;
 /// Gets scratch for one panel.
 void NestEmitter::allocatePanel() {
   const Access &original = nest.inputs[s.packed];
-  Quantity elements = Quantity::of(s.vectors * s.lanes);
-  for (int dim : s.reductions)
-    if (original.usesDim(dim))
-      elements = arith.mul(elements, dim == blocked ? Quantity::of(s.block)
-                                                    : nest.dims[dim].size);
-  Quantity bytes =
-      arith.mul(elements, Quantity::of(elementBytes(original.element)));
+  Quantity bytes;
   Value address;
   {
     OpBuilder::InsertionGuard guard(b);
+    if (partLoop)
+      b.setInsertionPoint(partLoop);
+    Quantity elements = Quantity::of(s.vectors * s.lanes);
+    for (int dim : s.reductions)
+      if (original.usesDim(dim))
+        elements = arith.mul(elements, dim == blocked ? Quantity::of(s.block)
+                                                      : nest.dims[dim].size);
+    bytes = arith.mul(elements, Quantity::of(elementBytes(original.element)));
     if (partLoop) {
       // A panel for each part, on lines of its own.
-      b.setInsertionPoint(partLoop);
       if (bytes.fixed)
         bytes = Quantity::of(llvm::alignTo(*bytes.fixed, 64));
       else
