@@ -1,8 +1,9 @@
 //===- CutDims.cpp - Which dims may be cut at all -------------------------===//
 //
-// A dim may be cut because one is that shares a factor of a rule with it, or that
-// a loop, a branch or a constraint hands on. Propagation cuts nothing else, so
-// where no annotation names an axis, what follows from it is whole on every mesh.
+// A dim may be cut because one is that shares a factor of a rule with it, or
+// that a loop, a branch or a constraint hands on. Propagation cuts nothing
+// else, so where no annotation names an axis, what follows from it is whole on
+// every mesh.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
@@ -74,7 +75,8 @@ void CutDims::visit(Operation *op) {
     // Its author says what is cut, in the region too.
     llvm::for_each(manual->getOperands(), [&](Value value) { cutAll(value); });
     llvm::for_each(manual->getResults(), [&](Value value) { cutAll(value); });
-    llvm::for_each(manual.getBody().getArguments(), [&](Value value) { cutAll(value); });
+    llvm::for_each(manual.getBody().getArguments(),
+                   [&](Value value) { cutAll(value); });
     manual.getBody().walk([&](Operation *inner) {
       llvm::for_each(inner->getResults(), [&](Value value) { cutAll(value); });
     });
@@ -91,31 +93,38 @@ void CutDims::visit(Operation *op) {
   }
   if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
     auto constrain = dyn_cast<spmd::ConstrainOp>(op);
-    cut(op->getResult(0), constrain ? constrain.getSharding() : cast<spmd::ReshardOp>(op).getTarget());
+    cut(op->getResult(0), constrain ? constrain.getSharding()
+                                    : cast<spmd::ReshardOp>(op).getTarget());
     tie(op->getOperand(0), op->getResult(0));
     if (auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName))
-      tie(groups.try_emplace(group.getInt(), op->getResult(0)).first->second, op->getResult(0));
+      tie(groups.try_emplace(group.getInt(), op->getResult(0)).first->second,
+          op->getResult(0));
     return;
   }
   auto interface = dyn_cast<ShardingRuleOpInterface>(op);
-  FailureOr<ShardingRule> rule = interface ? interface.getShardingRule() : FailureOr<ShardingRule>(failure());
+  FailureOr<ShardingRule> rule = interface ? interface.getShardingRule()
+                                           : FailureOr<ShardingRule>(failure());
   if (succeeded(rule))
     visitRule(op, *rule);
 }
 
 CutDims::CutDims(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
-    if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(argument.getArgNumber(), spmd::kShardingAttrName))
+    if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(
+            argument.getArgNumber(), spmd::kShardingAttrName))
       cut(argument, sharding);
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == function)
       return WalkResult::advance();
     if (auto end = dyn_cast<func::ReturnOp>(op))
       for (auto [i, value] : llvm::enumerate(end.getOperands()))
-        if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName))
+        if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(
+                i, spmd::kShardingAttrName))
           cut(value, sharding);
     visit(op);
-    return op->getNumRegions() > 0 && !getControlFlow(op) ? WalkResult::skip() : WalkResult::advance();
+    return op->getNumRegions() > 0 && !getControlFlow(op)
+               ? WalkResult::skip()
+               : WalkResult::advance();
   });
   isCut.assign(next.size(), false);
   for (unsigned vertex : reached)

@@ -1,4 +1,5 @@
-//===- CutDims.h - Which dims may be cut at all ------------------*- C++ -*-===//
+//===- CutDims.h - Which dims may be cut at all ------------------*- C++
+//-*-===//
 #ifndef SHARDC_ANALYSIS_CUTDIMS_H
 #define SHARDC_ANALYSIS_CUTDIMS_H
 
@@ -9,15 +10,15 @@
 
 namespace shardc {
 
-/// The dims of a function, in the global view, that annotations cut, and those that
-/// propagation may cut because of them. Sizes of the mesh and of shards are not looked
-/// at: the answer is the same on every mesh.
+/// The dims of a function, in the global view, that annotations cut, and those
+/// that propagation may cut because of them. Sizes of the mesh and of shards
+/// are not looked at: the answer is the same on every mesh.
 class CutDims {
 public:
   explicit CutDims(mlir::func::FuncOp function);
 
-  /// True if `dim` of `value` follows from a dim that some annotation cuts. Of values
-  /// that the function had when this was made.
+  /// True if `dim` of `value` follows from a dim that some annotation cuts. Of
+  /// values that the function had when this was made.
   bool mayBeCut(mlir::Value value, int64_t dim) const;
 
 private:
