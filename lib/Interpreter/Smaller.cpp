@@ -3,15 +3,15 @@
 // Dims that ops keep equal are one class (union-find over dims of values). A
 // class is free unless an op's text binds its size: windows, offsets, constants
 // whose elements differ, reshapes that split or join, dims that a region's
-// author cut. A free class of n elements becomes one of m < n, with m = n modulo
-// the number of devices, so that what was cut unevenly still is.
+// author cut. A free class of n elements becomes one of m < n, with m = n
+// modulo the number of devices, so that what was cut unevenly still is.
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
+#include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -28,11 +28,13 @@ int64_t shardc::interpreter::countElements(ModuleOp module) {
   int64_t elements = 0;
   module.walk([&](Operation *op) {
     for (Value result : op->getResults())
-      if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && type.hasStaticShape())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType());
+          type && type.hasStaticShape())
         elements += type.getNumElements();
     if (auto function = dyn_cast<func::FuncOp>(op))
       for (Value argument : function.getArguments())
-        if (auto type = dyn_cast<RankedTensorType>(argument.getType()); type && type.hasStaticShape())
+        if (auto type = dyn_cast<RankedTensorType>(argument.getType());
+            type && type.hasStaticShape())
           elements += type.getNumElements();
   });
   return elements;
@@ -43,7 +45,8 @@ namespace {
 class Shrinker {
 public:
   explicit Shrinker(ModuleOp module);
-  /// Makes free dims of more than `most` elements smaller. False if there are none.
+  /// Makes free dims of more than `most` elements smaller. False if there are
+  /// none.
   bool shrink(int64_t most);
 
 private:
@@ -84,13 +87,22 @@ private:
 
 } // namespace
 
-/// Each element of the result is made of those at its place: whatever dims have.
+/// Each element of the result is made of those at its place: whatever dims
+/// have.
 static bool isElementwise(Operation *op) {
-  static const llvm::StringSet<> others = {
-      "stablehlo.compare", "stablehlo.select", "stablehlo.clamp", "stablehlo.complex", "stablehlo.reduce_precision",
-      "sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier", "spmd.constrain", "stablehlo.map"};
+  static const llvm::StringSet<> others = {"stablehlo.compare",
+                                           "stablehlo.select",
+                                           "stablehlo.clamp",
+                                           "stablehlo.complex",
+                                           "stablehlo.reduce_precision",
+                                           "sdy.sharding_constraint",
+                                           "sdy.reshard",
+                                           "sdy.propagation_barrier",
+                                           "spmd.constrain",
+                                           "stablehlo.map"};
   StringRef name = op->getName().getStringRef();
-  return everything().unary.contains(name) || everything().binary.contains(name) || others.contains(name);
+  return everything().unary.contains(name) ||
+         everything().binary.contains(name) || others.contains(name);
 }
 
 Shrinker::Shrinker(ModuleOp module) : module(module) {
@@ -112,14 +124,16 @@ Shrinker::Shrinker(ModuleOp module) : module(module) {
       devices = std::max(devices, size);
     }
     if (auto mesh = dyn_cast<spmd::MeshOp>(op))
-      devices = std::max(devices, interpreter::countElements(mesh.getMesh().getAxisSizes()));
+      devices = std::max(
+          devices, interpreter::countElements(mesh.getMesh().getAxisSizes()));
   });
   classes.grow(count);
   module.walk([&](Operation *op) { visit(op); });
   classes.compress();
 }
 
-/// A dim stands for itself where the dims before it hold as many elements on both sides.
+/// A dim stands for itself where the dims before it hold as many elements on
+/// both sides.
 void Shrinker::visitReshape(Value from, Value to) {
   ArrayRef<int64_t> a = shapeOf(from), b = shapeOf(to);
   size_t i = 0, j = 0;
@@ -156,16 +170,20 @@ void Shrinker::bindSharding(Value value, spmd::ShardingAttr sharding) {
       freeze(value, i);
 }
 
-/// Dims that are addressed are free: indices are clamped, or left out, where they now end.
+/// Dims that are addressed are free: indices are clamped, or left out, where
+/// they now end.
 void Shrinker::visitGather(stablehlo::GatherOp op) {
   auto dims = op.getDimensionNumbers();
-  Value operand = op->getOperand(0), indices = op->getOperand(1), result = op.getResult();
+  Value operand = op->getOperand(0), indices = op->getOperand(1),
+        result = op.getResult();
   size_t nextOffset = 0;
   for (int64_t i = 0, e = shapeOf(operand).size(); i < e; ++i) {
     if (llvm::is_contained(dims.getOperandBatchingDims(), i))
       freeze(operand, i);
     else if (!llvm::is_contained(dims.getCollapsedSliceDims(), i))
-      join(operand, i, result, dims.getOffsetDims()[nextOffset++]); // parts are of other sizes: bound
+      join(operand, i, result,
+           dims.getOffsetDims()[nextOffset++]); // parts are of other sizes:
+                                                // bound
   }
   SmallVector<size_t> batch;
   for (int64_t i = 0, e = shapeOf(result).size(); i < e; ++i)
@@ -230,27 +248,31 @@ void Shrinker::visit(Operation *op) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     return dense && dense.isSplat() ? void() : freeze(op->getResult(0));
   }
-  if (isa<stablehlo::IotaOp, ModuleOp, sdy::MeshOp, spmd::MeshOp, stablehlo::OptimizationBarrierOp>(op)) {
+  if (isa<stablehlo::IotaOp, ModuleOp, sdy::MeshOp, spmd::MeshOp,
+          stablehlo::OptimizationBarrierOp>(op)) {
     if (op->getNumOperands() != 0)
       join(op->getOperands(), op->getResults());
     return;
   }
   if (auto function = dyn_cast<func::FuncOp>(op)) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(i, "spmd.sharding"))
+      if (auto sharding =
+              function.getArgAttrOfType<spmd::ShardingAttr>(i, "spmd.sharding"))
         bindSharding(function.getArgument(i), sharding);
     return;
   }
   if (op->hasTrait<OpTrait::IsTerminator>()) {
     // What a function returns, and what a region yields.
     Operation *parent = op->getParentOp();
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(parent); loop && op->getParentRegion() == &loop.getBody())
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(parent);
+        loop && op->getParentRegion() == &loop.getBody())
       join(op->getOperands(), loop->getResults());
     else if (isa<stablehlo::IfOp, stablehlo::CaseOp>(parent))
       join(op->getOperands(), parent->getResults());
     else if (auto function = dyn_cast<func::FuncOp>(parent))
       for (auto [i, value] : llvm::enumerate(op->getOperands()))
-        if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(i, "spmd.sharding"))
+        if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(
+                i, "spmd.sharding"))
           bindSharding(value, sharding);
     return;
   }
@@ -265,14 +287,17 @@ void Shrinker::visit(Operation *op) {
   if (isa<func::CallOp, stablehlo::CompositeOp>(op)) {
     auto call = dyn_cast<func::CallOp>(op);
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        op, call ? call.getCalleeAttr() : cast<stablehlo::CompositeOp>(op).getDecompositionAttr());
+        op, call ? call.getCalleeAttr()
+                 : cast<stablehlo::CompositeOp>(op).getDecompositionAttr());
     if (callee && !callee.isExternal()) {
       join(op->getOperands(), callee.getArguments());
-      join(op->getResults(), callee.getBody().front().getTerminator()->getOperands());
+      join(op->getResults(),
+           callee.getBody().front().getTerminator()->getOperands());
       return;
     }
   }
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && call.getCallTargetName() == "Sharding")
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+      call && call.getCallTargetName() == "Sharding")
     return join(op->getOperands(), op->getResults());
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
     Value from = broadcast.getOperand(), to = broadcast.getResult();
@@ -294,7 +319,8 @@ void Shrinker::visit(Operation *op) {
       join(op->getOperand(0), op->getOperand(n));
       size_t next = 0;
       for (size_t i = 0; i < shapeOf(op->getOperand(n)).size(); ++i)
-        if (!llvm::is_contained(reduce.getDimensions(), static_cast<int64_t>(i)))
+        if (!llvm::is_contained(reduce.getDimensions(),
+                                static_cast<int64_t>(i)))
           join(op->getOperand(n), i, op->getResult(n), next++);
     }
     return;
@@ -303,30 +329,39 @@ void Shrinker::visit(Operation *op) {
     auto dims = dot.getDotDimensionNumbers();
     Value lhs = dot.getLhs(), rhs = dot.getRhs(), result = dot.getResult();
     size_t next = 0;
-    for (auto [i, j] : llvm::zip_equal(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions())) {
+    for (auto [i, j] : llvm::zip_equal(dims.getLhsBatchingDimensions(),
+                                       dims.getRhsBatchingDimensions())) {
       join(lhs, i, rhs, j);
       join(lhs, i, result, next++);
     }
-    for (auto [i, j] : llvm::zip_equal(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions()))
+    for (auto [i, j] : llvm::zip_equal(dims.getLhsContractingDimensions(),
+                                       dims.getRhsContractingDimensions()))
       join(lhs, i, rhs, j);
-    auto joinFree = [&](Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+    auto joinFree = [&](Value operand, ArrayRef<int64_t> batch,
+                        ArrayRef<int64_t> contracting) {
       for (int64_t i = 0, e = shapeOf(operand).size(); i < e; ++i)
-        if (!llvm::is_contained(batch, i) && !llvm::is_contained(contracting, i))
+        if (!llvm::is_contained(batch, i) &&
+            !llvm::is_contained(contracting, i))
           join(operand, i, result, next++);
     };
-    joinFree(lhs, dims.getLhsBatchingDimensions(), dims.getLhsContractingDimensions());
-    joinFree(rhs, dims.getRhsBatchingDimensions(), dims.getRhsContractingDimensions());
+    joinFree(lhs, dims.getLhsBatchingDimensions(),
+             dims.getLhsContractingDimensions());
+    joinFree(rhs, dims.getRhsBatchingDimensions(),
+             dims.getRhsContractingDimensions());
     return;
   }
   if (auto conv = dyn_cast<stablehlo::ConvolutionOp>(op)) {
     auto dims = conv.getDimensionNumbers();
     Value lhs = conv.getLhs(), rhs = conv.getRhs(), result = conv.getResult();
     if (conv.getBatchGroupCount() == 1) {
-      join(lhs, dims.getInputBatchDimension(), result, dims.getOutputBatchDimension());
+      join(lhs, dims.getInputBatchDimension(), result,
+           dims.getOutputBatchDimension());
       bool isWhole = conv.getFeatureGroupCount() == 1;
       if (isWhole) {
-        join(lhs, dims.getInputFeatureDimension(), rhs, dims.getKernelInputFeatureDimension());
-        join(rhs, dims.getKernelOutputFeatureDimension(), result, dims.getOutputFeatureDimension());
+        join(lhs, dims.getInputFeatureDimension(), rhs,
+             dims.getKernelInputFeatureDimension());
+        join(rhs, dims.getKernelOutputFeatureDimension(), result,
+             dims.getOutputFeatureDimension());
       } else {
         freeze(lhs, dims.getInputFeatureDimension());
         freeze(rhs, dims.getKernelInputFeatureDimension());
@@ -362,7 +397,8 @@ void Shrinker::visit(Operation *op) {
   if (auto pad = dyn_cast<stablehlo::PadOp>(op)) {
     for (size_t i = 0; i < shapeOf(pad.getResult()).size(); ++i) {
       join(op->getOperand(0), i, pad.getResult(), i);
-      if (pad.getEdgePaddingLow()[i] != 0 || pad.getEdgePaddingHigh()[i] != 0 || pad.getInteriorPadding()[i] != 0)
+      if (pad.getEdgePaddingLow()[i] != 0 || pad.getEdgePaddingHigh()[i] != 0 ||
+          pad.getInteriorPadding()[i] != 0)
         freeze(pad.getResult(), i);
     }
     return;
@@ -370,7 +406,8 @@ void Shrinker::visit(Operation *op) {
   if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op)) {
     for (Value operand : op->getOperands())
       for (size_t i = 0; i < shapeOf(operand).size(); ++i)
-        i == concatenate.getDimension() ? freeze(operand, i) : join(operand, i, op->getResult(0), i);
+        i == concatenate.getDimension() ? freeze(operand, i)
+                                        : join(operand, i, op->getResult(0), i);
     freeze(op->getResult(0), concatenate.getDimension());
     return;
   }
@@ -404,7 +441,8 @@ bool Shrinker::shrink(int64_t most) {
     Shape shape(shapeOf(value));
     for (size_t i = 0; i < shape.size(); ++i) {
       int64_t &size = shape[i];
-      if (bound.contains(classes[idOf(value, i)]) || size <= most || size <= 2 * devices)
+      if (bound.contains(classes[idOf(value, i)]) || size <= most ||
+          size <= 2 * devices)
         continue;
       int64_t smaller = size % devices;
       while (smaller + devices <= most || smaller < 2)
@@ -416,10 +454,12 @@ bool Shrinker::shrink(int64_t most) {
     }
     return shape;
   };
-  // Sizes that ops say themselves are of dims that they keep whole: their operands' and results'.
+  // Sizes that ops say themselves are of dims that they keep whole: their
+  // operands' and results'.
   module.walk([&](Operation *op) {
     auto update = [&](StringRef name, Value of) {
-      auto sizes = llvm::to_vector(op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef());
+      auto sizes = llvm::to_vector(
+          op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef());
       Shape before(shapeOf(of)), after = shapeNow(of);
       for (size_t i = 0; i < sizes.size(); ++i)
         if (sizes[i] == before[i])
@@ -431,8 +471,10 @@ bool Shrinker::shrink(int64_t most) {
     if (isa<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op))
       update("slice_sizes", op->getOperand(0));
     if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
-      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()); dense && dense.isSplat())
-        op->setAttr("value", dense.resizeSplat(dense.getType().clone(shapeNow(op->getResult(0)))));
+      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+          dense && dense.isSplat())
+        op->setAttr("value", dense.resizeSplat(dense.getType().clone(
+                                 shapeNow(op->getResult(0)))));
   });
   std::vector<std::pair<Value, Type>> types;
   for (Value value : values)
@@ -442,17 +484,20 @@ bool Shrinker::shrink(int64_t most) {
     value.setType(type);
   module.walk([&](func::FuncOp function) {
     if (!function.isExternal())
-      function.setType(FunctionType::get(module.getContext(), function.getBody().getArgumentTypes(),
-                                         function.getBody().front().getTerminator()->getOperandTypes()));
+      function.setType(FunctionType::get(
+          module.getContext(), function.getBody().getArgumentTypes(),
+          function.getBody().front().getTerminator()->getOperandTypes()));
   });
   return isChanged;
 }
 
-OwningOpRef<ModuleOp> shardc::interpreter::smaller(ModuleOp module, int64_t most) {
+OwningOpRef<ModuleOp> shardc::interpreter::smaller(ModuleOp module,
+                                                   int64_t most) {
   OwningOpRef<ModuleOp> copy = module.clone();
   if (!Shrinker(*copy).shrink(most))
     return nullptr;
   // What was overlooked is no program any more: then there is no smaller one.
-  ScopedDiagnosticHandler handler(module.getContext(), [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler handler(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
   return succeeded(verify(*copy)) ? std::move(copy) : OwningOpRef<ModuleOp>();
 }
