@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,8 @@ def main() -> int:
     if options.again:
         results.unlink(missing_ok=True)
     known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    # A loop that is stopped takes its hogs along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.hogs)]
     try:
         for number in range(len(known), options.times):
