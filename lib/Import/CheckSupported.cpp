@@ -1,5 +1,5 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
-#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,11 +60,17 @@ static LogicalResult checkOp(Operation *op) {
   if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
           stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::PartitionIdOp,
           stablehlo::ReplicaIdOp>(op)) {
-    if (!op->getParentOfType<sdy::ManualComputationOp>() && !op->getParentOfType<spmd::ManualOp>())
+    auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+    bool several = replicas && replicas.getInt() > 1;
+    if (!op->getParentOfType<sdy::ManualComputationOp>() && !op->getParentOfType<spmd::ManualOp>()) {
+      if (several)
+        return unsupported(op) << ": the program runs as " << replicas.getInt()
+                               << " replicas, each with arguments and results of its own, but is given one set of them; "
+                                  "use shard_map, whose partitions are ranks";
       return unsupported(op) << ": the program already communicates by itself, outside a manual region; "
                                 "give the global program and annotations, or use shard_map";
-    auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
-    if (replicas && replicas.getInt() > 1)
+    }
+    if (several)
       return unsupported(op) << ": the program has " << replicas.getInt()
                              << " replicas; expected one, of as many partitions as the mesh has ranks";
   }

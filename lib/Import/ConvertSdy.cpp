@@ -63,8 +63,29 @@ private:
 
 } // namespace
 
+static sdy::AxisRefAttr axisOf(stablehlo::AxisRefAttr axis) {
+  sdy::SubAxisInfoAttr part;
+  if (stablehlo::SubAxisInfoAttr given = axis.getSubAxisInfo())
+    part = sdy::SubAxisInfoAttr::get(axis.getContext(), given.getPreSize(), given.getSize());
+  return sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), part);
+}
+
+/// The mesh that stands in an attribute of a collective.
+static sdy::MeshAttr meshHere(stablehlo::MeshAttr on) {
+  SmallVector<sdy::MeshAxisAttr> axes;
+  for (stablehlo::MeshAxisAttr axis : on.getAxes())
+    axes.push_back(sdy::MeshAxisAttr::get(on.getContext(), axis.getName(), axis.getSize()));
+  SmallVector<int64_t> ids;
+  if (on.getDeviceIds())
+    for (const APInt &id : on.getDeviceIds())
+      ids.push_back(id.getSExtValue());
+  return sdy::MeshAttr::get(on.getContext(), axes, ids);
+}
+
 sdy::MeshAttr Converter::meshOf(Attribute on) const {
   auto mesh = dyn_cast_or_null<sdy::MeshAttr>(on);
+  if (auto here = dyn_cast_or_null<stablehlo::MeshAttr>(on))
+    mesh = meshHere(here);
   if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(on))
     if (auto op = ModuleOp(module).lookupSymbol<sdy::MeshOp>(name.getAttr()))
       mesh = op.getMesh();
@@ -121,9 +142,12 @@ LogicalResult Converter::uniteMeshes() {
     return success();
   };
   (void)forEachSharding(note);
+  SmallVector<std::pair<stablehlo::ReplicaGroupMeshAxesAttr, Location>> groupsByAxes;
   main.walk([&](Operation *op) {
-    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"))
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups")) {
       used.insert(groups.getMesh());
+      groupsByAxes.push_back({groups, op->getLoc()});
+    }
   });
   bool usesAny = llvm::any_of(used, [&](Attribute on) { return bool(meshOf(on)); });
   for (auto op : module.getOps<sdy::MeshOp>())
@@ -145,6 +169,16 @@ LogicalResult Converter::uniteMeshes() {
         return success();
       })))
     return failure();
+  for (auto [groups, loc] : groupsByAxes) {
+    sdy::MeshAttr mesh = meshOf(groups.getMesh());
+    if (!mesh)
+      continue;
+    if (isa<stablehlo::MeshAttr>(groups.getMesh()) && failed(addMesh({}, mesh, loc)))
+      return failure();
+    for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>())
+      if (mesh.getAxis(axis.getName()))
+        meshes.use(mesh, axisOf(axis));
+  }
   for (auto op : module.getOps<spmd::MeshOp>()) {
     if (ownMesh && ownMesh.getMesh() != op.getMesh()) {
       InFlightDiagnostic diag = op.emitError("unsupported: mesh @") << op.getSymName()
@@ -370,7 +404,7 @@ static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr grou
   for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>()) {
     SmallVector<StringAttr> names;
     if (on.getAxis(axis.getName()))
-      meshes.expand(on, sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), {}), names);
+      meshes.expand(on, axisOf(axis), names);
     for (StringAttr name : names)
       axes.push_back(mesh.getAxisIndex(name));
   }

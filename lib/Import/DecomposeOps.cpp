@@ -7,9 +7,9 @@
 #include "RaggedDot.h"
 #include "RandomBits.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/Dialect/Chlo/IR/ChloScan.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/BitVector.h"
@@ -536,23 +536,66 @@ static bool isForOneDevice(ModuleOp module) {
 }
 
 /// A collective of one process among itself, as pmap over an axis of one device
-/// prints it. Others are left for CheckSupported to refuse.
-static void dropExchange(Operation *op) {
+/// prints it. False for others, which CheckSupported will refuse.
+static bool dropExchange(Operation *op) {
   auto groups = op->getAttrOfType<DenseIntElementsAttr>(
       isa<CollectivePermuteOp>(op) ? "source_target_pairs" : "replica_groups");
   if (op->getParentOfType<sdy::ManualComputationOp>() || op->getParentOfType<spmd::ManualOp>())
-    return;
+    return false;
   if (isa<PartitionIdOp, ReplicaIdOp>(op)) {
     Ops ops(op);
     replace(op, ops.splat(Ops::typeOf(op->getResult(0)), 0));
-    return;
+    return true;
   }
   if (!groups || groups.getNumElements() == 0 ||
       !llvm::all_of(groups.getValues<APInt>(),
                     [](const APInt &member) { return member.isZero(); }) ||
-      op->getOperandTypes() != op->getResultTypes())
-    return;
-  replace(op, op->getOperands());
+      !llvm::equal(TypeRange(op->getOperands()).take_front(op->getNumResults()),
+                   op->getResultTypes()))
+    return false;
+  replace(op, op->getOperands().take_front(op->getNumResults()));
+  return true;
+}
+
+/// One op for each value that is sent; a member that is computed is read from the
+/// values of all.
+static LogicalResult decompose(CollectiveBroadcastOp op) {
+  if (op.getNumResults() == 1 && !op.getHasDynamicRoot())
+    return success();
+  Ops ops(op);
+  SmallVector<Value> results;
+  for (auto [i, sent] : llvm::enumerate(op.getSent())) {
+    RankedTensorType type = Ops::typeOf(sent);
+    if (!op.getHasDynamicRoot()) {
+      auto one = CollectiveBroadcastOp::create(ops.b, TypeRange(type), ValueRange(sent), op.getReplicaGroups(),
+                                               op.getChannelHandleAttr(), /*has_dynamic_root=*/false);
+      results.push_back(one.getResult(0));
+      continue;
+    }
+    auto groups = dyn_cast<DenseIntElementsAttr>(op.getReplicaGroups());
+    if (!groups || groups.getType().getRank() != 2 || !type.hasStaticShape())
+      return op.emitOpError("unsupported: reads its root from an operand; give groups as "
+                            "a matrix of numbers and tensors of known shape");
+    auto index = static_cast<int64_t>(i);
+    SmallVector<int64_t> shape = {1};
+    llvm::append_range(shape, type.getShape());
+    Value mine = ops.reshape(sent, shape);
+    shape[0] = groups.getType().getDimSize(1);
+    Value all = AllGatherOp::create(ops.b, TypeRange(RankedTensorType::get(shape, type.getElementType())), ValueRange(mine),
+                                    /*all_gather_dim=*/0, op.getReplicaGroups(),
+                                    ChannelHandleAttr::get(op.getContext(), /*handle=*/1, /*type=*/1),
+                                    /*use_global_device_ids=*/true)
+                    .getResult(0);
+    Value root = op.getOperands().back();
+    Value place = SliceOp::create(ops.b, root, ArrayRef<int64_t>(index), ArrayRef<int64_t>(index + 1), ArrayRef<int64_t>(1));
+    SmallVector<Value> from = {ops.reshape(place, {})};
+    from.append(type.getRank(), ops.splat(Ops::typeOf(from[0]), 0));
+    shape[0] = 1;
+    Value block = DynamicSliceOp::create(ops.b, RankedTensorType::get(shape, type.getElementType()), all, from, shape);
+    results.push_back(ops.reshape(block, type.getShape()));
+  }
+  replace(op, results);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -839,13 +882,18 @@ struct DecomposeOpsPass final
               .Case([](chlo::RaggedDotOp op) { return decomposeRaggedDot(op); })
               .Case([](chlo::MulhiOp op) { return decomposeMulhi(op); })
               .Case([&](RngOp op) { return decompose(op, ++drawn); })
-              .Case<AllGatherOp, AllReduceOp, ReduceScatterOp, AllToAllOp,
-                    CollectivePermuteOp, CollectiveBroadcastOp, PartitionIdOp,
-                    ReplicaIdOp>([&](auto op) {
-                if (alone)
-                  dropExchange(op);
-                return success();
+              .Case([&](CollectiveBroadcastOp op) {
+                if (alone && dropExchange(op))
+                  return success();
+                return decompose(op);
               })
+              .Case<AllGatherOp, AllReduceOp, ReduceScatterOp, AllToAllOp,
+                    CollectivePermuteOp, PartitionIdOp, ReplicaIdOp>(
+                  [&](auto op) {
+                    if (alone)
+                      (void)dropExchange(op);
+                    return success();
+                  })
               .Default(success());
       if (failed(result))
         return signalPassFailure();

@@ -17,7 +17,7 @@
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
@@ -90,6 +90,9 @@ private:
   /// `yes` where this rank is one of `processes`, as a predicate.
   Value isOneOf(ArrayRef<int64_t> processes);
   Value lookUp(ArrayRef<int64_t> table);
+  /// The process that has place `place`, one number, in this rank's group; the first
+  /// one where there is no `place`.
+  Value memberAt(const Groups &groups, Value place);
   Value choose(ArrayRef<int64_t> processes, Value yes, Value no);
   Value zeros(Type type) {
     return ops.splat(cast<RankedTensorType>(type), 0);
@@ -207,6 +210,24 @@ Value Expander::lookUp(ArrayRef<int64_t> table) {
   Value all = stablehlo::ConstantOp::create(
       ops.b, DenseElementsAttr::get(type, ArrayRef<int32_t>(words)));
   return at(all, rank());
+}
+
+Value Expander::memberAt(const Groups &groups, Value place) {
+  size_t size = 1;
+  if (place)
+    for (ArrayRef<int64_t> group : groups)
+      size = std::max(size, group.size());
+  auto type = RankedTensorType::get({numProcesses(), static_cast<int64_t>(size)},
+                                    ops.b.getI32Type());
+  SmallVector<int32_t> words(type.getNumElements(), 0);
+  for (ArrayRef<int64_t> group : groups)
+    for (int64_t process : group)
+      for (size_t i = 0; i < size; ++i)
+        words[process * size + i] = group[std::min(i, group.size() - 1)];
+  Value mine = at(stablehlo::ConstantOp::create(
+                      ops.b, DenseElementsAttr::get(type, ArrayRef<int32_t>(words))),
+                  rank());
+  return place ? at(mine, place) : ops.reshape(mine, {});
 }
 
 /// Block `index` of the first dim, without it.
@@ -395,13 +416,13 @@ LogicalResult Expander::exchange(Operation *inner,
         ops.b, operands[0].getType(), operands[0],
         cast<DenseIntElementsAttr>(spell(*groups)), anyChannel(context));
     results.push_back(moved);
-  } else if (isa<stablehlo::CollectiveBroadcastOp>(inner)) {
-    SmallVector<int64_t> table(numProcesses(), 0);
-    for (ArrayRef<int64_t> group : *groups)
-      for (int64_t process : group)
-        table[process] = group.front();
-    for (Value operand : operands) {
-      Value taken = at(gatherAll(operand), lookUp(table));
+  } else if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(inner)) {
+    bool computed = broadcast.getHasDynamicRoot();
+    for (auto [i, operand] : llvm::enumerate(operands.drop_back(computed))) {
+      Value root;
+      if (computed)
+        root = at(operands.back(), ops.splat(RankedTensorType::get({}, ops.b.getI32Type()), i));
+      Value taken = at(gatherAll(operand), memberAt(*groups, root));
       results.push_back(choose(members, taken, zeros(operand.getType())));
     }
   } else if (isa<stablehlo::CollectiveReduceOp>(inner)) {

@@ -35,6 +35,7 @@ public:
 private:
   LogicalResult flatten(func::FuncOp function);
   LogicalResult inlineCall(Operation *call, func::FuncOp callee);
+  LogicalResult inlineAsync(stablehlo::AsyncStartOp op);
   LogicalResult inlineRegion(sdy::NamedComputationOp op);
   FailureOr<func::FuncOp> calleeOf(Operation *call);
 
@@ -94,6 +95,25 @@ LogicalResult Inliner::inlineCall(Operation *call, func::FuncOp callee) {
   return success();
 }
 
+LogicalResult Inliner::inlineAsync(stablehlo::AsyncStartOp op) {
+  Block &body = op.getBody().front();
+  for (auto [argument, operand] : llvm::zip(body.getArguments(), op.getOperands()))
+    argument.replaceAllUsesWith(operand);
+  Operation *terminator = body.getTerminator();
+  for (Operation *user : llvm::make_early_inc_range(op.getFuture().getUsers())) {
+    auto done = dyn_cast<stablehlo::AsyncDoneOp>(user);
+    if (!done)
+      return user->emitOpError() << "unsupported: hands on " << op.getFuture().getType()
+                                 << "; await it with async_done where it is begun";
+    done.replaceAllUsesWith(terminator->getOperands());
+    done.erase();
+  }
+  terminator->erase();
+  op->getBlock()->getOperations().splice(op->getIterator(), body.getOperations());
+  op.erase();
+  return success();
+}
+
 LogicalResult Inliner::inlineRegion(sdy::NamedComputationOp op) {
   OpBuilder builder(op);
   Block &body = op.getBody().front();
@@ -147,6 +167,12 @@ LogicalResult Inliner::flatten(func::FuncOp function) {
     if (failed(inlineCall(call, *callee)))
       return failure();
   }
+  // Here nothing else runs meanwhile: what begins is done at once.
+  SmallVector<stablehlo::AsyncStartOp> begun;
+  function.walk([&](stablehlo::AsyncStartOp op) { begun.push_back(op); });
+  for (stablehlo::AsyncStartOp op : begun)
+    if (failed(inlineAsync(op)))
+      return failure();
   // Innermost first.
   SmallVector<sdy::NamedComputationOp> regions;
   function.walk([&](sdy::NamedComputationOp op) { regions.push_back(op); });

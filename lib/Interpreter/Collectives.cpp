@@ -7,6 +7,7 @@
 #include "Mesh.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include <algorithm>
 #include <map>
 
 using namespace mlir;
@@ -35,10 +36,17 @@ static FailureOr<Groups> groupsOf(Operation *op, Attribute attr, Lanes lanes) {
     return groups;
   }
   auto named = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attr);
-  auto meshOp = named ? SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, named.getMesh()) : sdy::MeshOp();
-  if (!meshOp)
+  AxisMesh mesh;
+  if (auto symbol = named ? dyn_cast<FlatSymbolRefAttr>(named.getMesh()) : FlatSymbolRefAttr()) {
+    if (auto meshOp = SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, symbol))
+      mesh = AxisMesh(meshOp.getMesh());
+  } else if (named) {
+    mesh = AxisMesh(cast<stablehlo::MeshAttr>(named.getMesh()));
+  }
+  bool whole = named && llvm::none_of(named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
+                                      [](auto ref) { return bool(ref.getSubAxisInfo()); });
+  if (mesh.sizes.empty() || !whole)
     return Evaluator::unknown(op, "groups of this form");
-  AxisMesh mesh(meshOp.getMesh());
   std::map<SmallVector<int64_t>, SmallVector<int64_t>> byRest;
   for (int64_t device = 0, e = countElements(mesh.sizes); device < e; ++device) {
     SmallVector<int64_t> rest;
@@ -194,21 +202,27 @@ static LogicalResult runCollectiveBroadcast(Evaluator &, stablehlo::CollectiveBr
   FailureOr<Groups> groups = groupsOf(op, op.getReplicaGroups(), lanes);
   if (failed(groups))
     return failure();
-  std::vector<Array> received;
+  std::vector<Values> received;
   for (Lane *lane : lanes) {
-    const Array &mine = lane->values.lookup(op.getOperand());
-    Array value(mine.format(), mine.shape()); // zeros for who is in no group
-    for (ArrayRef<int64_t> group : *groups)
-      if (llvm::is_contained(group, lane->device)) {
-        auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == group.front(); });
-        if (source == lanes.end())
-          return op.emitError() << "receives from rank " << group.front() << ", which does not reach it";
-        value = (*source)->values.lookup(op.getOperand());
-      }
-    received.push_back(value);
+    Values &values = received.emplace_back();
+    for (auto [i, sent] : llvm::enumerate(op.getSent())) {
+      const Array &mine = lane->values.lookup(sent);
+      values.push_back(Array(mine.format(), mine.shape())); // zeros for who is in no group
+      for (ArrayRef<int64_t> group : *groups)
+        if (llvm::is_contained(group, lane->device)) {
+          int64_t place = 0;
+          if (op.getHasDynamicRoot())
+            place = lane->values.lookup(op.getOperands().back()).integer(i);
+          int64_t from = group[std::clamp<int64_t>(place, 0, group.size() - 1)];
+          auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == from; });
+          if (source == lanes.end())
+            return op.emitError() << "receives from rank " << from << ", which does not reach it";
+          values.back() = (*source)->values.lookup(sent);
+        }
+    }
   }
-  for (auto [lane, value] : llvm::zip_equal(lanes, received))
-    Evaluator::bind(op->getResults(), *lane, value);
+  for (auto [lane, values] : llvm::zip_equal(lanes, received))
+    Evaluator::bind(op->getResults(), *lane, values);
   return success();
 }
 
@@ -220,7 +234,25 @@ static FailureOr<Values> evaluateReplicaId(Evaluator &, stablehlo::ReplicaIdOp o
   return Values{Array::scalar(formatOf(op.getResult()), Element::of(int64_t(0)))};
 }
 
+/// A future is a tuple of what is there already.
+static LogicalResult runAsyncStart(Evaluator &evaluator, stablehlo::AsyncStartOp op, Lanes lanes) {
+  std::vector<Values> arguments, yielded;
+  for (Lane *lane : lanes)
+    arguments.push_back(Evaluator::operandsOf(op, *lane));
+  if (failed(evaluator.run(op.getBody(), lanes, arguments, yielded)))
+    return failure();
+  for (auto [lane, values] : llvm::zip_equal(lanes, yielded))
+    Evaluator::bind(op->getResults(), *lane, Array::tuple(values));
+  return success();
+}
+
+static FailureOr<Values> evaluateAsyncDone(Evaluator &, stablehlo::AsyncDoneOp op, ArrayRef<Array> operands) {
+  return Values(operands[0].parts());
+}
+
 void shardc::interpreter::addCollectives(Table &table) {
+  table.addLockstep<stablehlo::AsyncStartOp>(runAsyncStart);
+  table.add<stablehlo::AsyncDoneOp>(evaluateAsyncDone);
   table.addLockstep<stablehlo::AllReduceOp>(runAllReduce);
   table.addLockstep<stablehlo::ReduceScatterOp>(runReduceScatter);
   table.addLockstep<stablehlo::AllGatherOp>(runAllGather);

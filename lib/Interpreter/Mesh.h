@@ -25,8 +25,10 @@ struct Mesh {
 
 /// One of Shardy's, as it is written.
 struct AxisMesh : Mesh {
-  explicit AxisMesh(sdy::MeshAttr attr) {
-    for (sdy::MeshAxisAttr axis : attr.getAxes()) {
+  AxisMesh() = default;
+  /// Of Shardy or of StableHLO.
+  template <typename MeshAttr> explicit AxisMesh(MeshAttr attr) {
+    for (auto axis : attr.getAxes()) {
       names.push_back(axis.getName());
       sizes.push_back(axis.getSize());
     }

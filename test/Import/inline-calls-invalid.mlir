@@ -35,3 +35,15 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @elsewhere(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>> {
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<2xf32>):
+    %1 = stablehlo.slice %y [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    stablehlo.return %1 : tensor<1xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>>
+  // expected-error @below {{unsupported: hands on '!stablehlo.future<tensor<1xf32>>'; await it with async_done where it is begun}}
+  return %0 : !stablehlo.future<tensor<1xf32>>
+}

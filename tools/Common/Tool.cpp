@@ -248,8 +248,6 @@ static StringRef adviceFor(StringRef op) {
   return StringSwitch<StringRef>(op)
       .Cases({"uniform_quantize", "uniform_dequantize"},
              "quantised types are not known; legalise them before")
-      .Cases({"async_start", "async_done"},
-             "start and wait are this compiler's to choose; give the op itself")
       .Default("");
 }
 

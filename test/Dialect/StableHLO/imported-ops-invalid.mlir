@@ -71,8 +71,74 @@ func.func @scan_carries(%c: tensor<i32>) {
 
 // -----
 
-func.func @broadcast(%x: tensor<2xi64>, %root: tensor<1xi32>) {
-  // expected-error @below {{'stablehlo.collective_broadcast' op requires a single operand}}
-  %0 = "stablehlo.collective_broadcast"(%x, %root) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root} : (tensor<2xi64>, tensor<1xi32>) -> tensor<2xi64>
+func.func @broadcast(%x: tensor<2xi64>, %root: tensor<2xi32>) {
+  // expected-error @below {{has has_dynamic_root: expected that the last operand is a list of integers, one for each of the others}}
+  %0 = "stablehlo.collective_broadcast"(%x, %root) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root} : (tensor<2xi64>, tensor<2xi32>) -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @broadcast_types(%x: tensor<2xi64>) {
+  // expected-error @below {{has results of types 'tensor<3xi64>', expected those of what it sends, 'tensor<2xi64>'}}
+  %0 = "stablehlo.collective_broadcast"(%x) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xi64>) -> tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @axis(%x: tensor<2xi64>) {
+  // expected-error @below {{axis 'b' is none of mesh #stablehlo.mesh<axes=[<name = "a", size = 2>]>}}
+  %0 = "stablehlo.collective_broadcast"(%x) {replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>]>, axes = [#stablehlo.axis_ref<name = "b">]>} : (tensor<2xi64>) -> tensor<2xi64>
+  return
+}
+
+// -----
+
+// expected-error @below {{a future holds ranked tensors, got 'tuple<>'}}
+func.func private @future() -> !stablehlo.future<tuple<>>
+
+// -----
+
+func.func @start(%x: tensor<2xf32>) {
+  // expected-error @below {{body has stablehlo.add, expected a collective or a slice}}
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<2xf32>):
+    %1 = stablehlo.add %y, %y : tensor<2xf32>
+    stablehlo.return %1 : tensor<2xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<2xf32>>
+  return
+}
+
+// -----
+
+func.func @start_ops(%x: tensor<2xf32>) {
+  // expected-error @below {{body has 2 ops, expected one, and its return}}
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<2xf32>):
+    %1 = stablehlo.slice %y [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    %2 = stablehlo.slice %1 [0:1] : (tensor<1xf32>) -> tensor<1xf32>
+    stablehlo.return %2 : tensor<1xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>>
+  return
+}
+
+// -----
+
+func.func @start_arguments(%x: tensor<2xf32>) {
+  // expected-error @below {{body has arguments of types 'tensor<3xf32>', expected those of its operands, 'tensor<2xf32>'}}
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<3xf32>):
+    %1 = stablehlo.slice %y [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+    stablehlo.return %1 : tensor<1xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>>
+  return
+}
+
+// -----
+
+func.func @done(%f: !stablehlo.future<tensor<2xf32>>) {
+  // expected-error @below {{has results of types 'tensor<3xf32>', expected those of '!stablehlo.future<tensor<2xf32>>'}}
+  %0 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2xf32>>) -> tensor<3xf32>
   return
 }

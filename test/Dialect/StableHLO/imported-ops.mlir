@@ -8,7 +8,36 @@ func.func @accuracies(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.cbrt %x {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<DEFAULT>>} : tensor<4xf32>
   // CHECK: stablehlo.tan {{.*}}atol = 1.000000e-05, rtol = 2.500000e-01, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>
   %1 = stablehlo.tan %0 {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-5, rtol = 0.25, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
-  return %1 : tensor<4xf32>
+  // CHECK: stablehlo.tanh %{{.*}} {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<4xf32>
+  %2 = "stablehlo.tanh"(%1) <{result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @under_way(
+// CHECK-SAME: !stablehlo.future<tensor<2xf32>, tensor<f32>>
+func.func @under_way(%x: tensor<2xf32>, %f: !stablehlo.future<tensor<2xf32>, tensor<f32>>) -> tensor<4xf32> {
+  // CHECK: %[[F:.*]] = "stablehlo.async_start"(%{{.*}}) ({
+  // CHECK: }) : (tensor<2xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<2xf32>):
+    %1 = "stablehlo.all_gather"(%y) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>
+    stablehlo.return %1 : tensor<4xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<4xf32>>
+  // CHECK: "stablehlo.async_done"(%[[F]]) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  %2 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @broadcasts(
+func.func @broadcasts(%x: tensor<2xi64>, %y: tensor<3xf32>, %root: tensor<2xi32>) {
+  // CHECK: "stablehlo.collective_broadcast"(%{{.*}}, %{{.*}}, %{{.*}}) <{has_dynamic_root, replica_groups = dense<{{.*}}> : tensor<1x2xi64>}>
+  %0:2 = "stablehlo.collective_broadcast"(%x, %y, %root) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}
+      : (tensor<2xi64>, tensor<3xf32>, tensor<2xi32>) -> (tensor<2xi64>, tensor<3xf32>)
+  // CHECK: replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>, <name = "b", size = 4>], device_ids=dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>, axes = [#stablehlo.axis_ref<name = "a">, #stablehlo.axis_ref<name = "b", sub_axis_info = (1)2>]>
+  %1 = "stablehlo.collective_broadcast"(%x) {replica_groups = #stablehlo.replica_group_mesh_axes<
+      mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 2>, <name = "b", size = 4>], device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>,
+      axes = [#stablehlo.axis_ref<name = "a">, #stablehlo.axis_ref<name = "b", sub_axis_info = (1)2>]>} : (tensor<2xi64>) -> tensor<2xi64>
+  return
 }
 
 // CHECK-LABEL: func @tuples(

@@ -1,7 +1,7 @@
 // RUN: shard-run %s 2>&1 | FileCheck %s
 // The programs of a conformance file are ranks of a mesh, replicas by partitions.
 // CHECK: groups_of_replicas on 4 ranks of mesh <["replica"=2, "partition"=2]>
-// CHECK: 10 of 10 modules passed
+// CHECK: 12 of 12 modules passed
 
 module @groups_of_replicas {
   func.func @sum(%x: tensor<2xi64>) -> tensor<2xi64> {
@@ -266,6 +266,63 @@ module @ragged {
     check.expect_eq_const %0#1, dense<0.5> : tensor<1xf32>
     check.expect_eq_const %0#3, dense<-2.0> : tensor<1xf32>
     check.expect_eq_const %0#5, dense<0.5> : tensor<1xf32>
+    return
+  }
+}
+
+// -----
+
+// Two values from two members; which of them the groups' members read, and of groups of different sizes.
+module @computed_roots {
+  func.func @send(%x: tensor<2xi8>, %y: tensor<1x1xf32>, %root: tensor<2xi64>) -> (tensor<2xi8>, tensor<1x1xf32>) {
+    %0:2 = "stablehlo.collective_broadcast"(%x, %y, %root) {replica_groups = dense<[[2, 0], [1, -1]]> : tensor<2x2xi64>, has_dynamic_root}
+        : (tensor<2xi8>, tensor<1x1xf32>, tensor<2xi64>) -> (tensor<2xi8>, tensor<1x1xf32>)
+    return %0#0, %0#1 : tensor<2xi8>, tensor<1x1xf32>
+  }
+  func.func @main() {
+    %a = stablehlo.constant dense<[1, 2]> : tensor<2xi8>
+    %b = stablehlo.constant dense<[3, 4]> : tensor<2xi8>
+    %c = stablehlo.constant dense<[5, 6]> : tensor<2xi8>
+    %d = stablehlo.constant dense<0.5> : tensor<1x1xf32>
+    %e = stablehlo.constant dense<1.5> : tensor<1x1xf32>
+    %f = stablehlo.constant dense<2.5> : tensor<1x1xf32>
+    %second = stablehlo.constant dense<[1, 0]> : tensor<2xi64>
+    %first = stablehlo.constant dense<[0, 0]> : tensor<2xi64>
+    %0:6 = "interpreter.run_parallel"(%a, %d, %second, %b, %e, %first, %c, %f, %second) {programs = [[@send], [@send], [@send]]}
+        : (tensor<2xi8>, tensor<1x1xf32>, tensor<2xi64>, tensor<2xi8>, tensor<1x1xf32>, tensor<2xi64>, tensor<2xi8>, tensor<1x1xf32>, tensor<2xi64>)
+        -> (tensor<2xi8>, tensor<1x1xf32>, tensor<2xi8>, tensor<1x1xf32>, tensor<2xi8>, tensor<1x1xf32>)
+    check.expect_eq_const %0#0, dense<[1, 2]> : tensor<2xi8>
+    check.expect_eq_const %0#1, dense<2.5> : tensor<1x1xf32>
+    check.expect_eq_const %0#2, dense<[3, 4]> : tensor<2xi8>
+    check.expect_eq_const %0#3, dense<1.5> : tensor<1x1xf32>
+    check.expect_eq_const %0#4, dense<[1, 2]> : tensor<2xi8>
+    check.expect_eq_const %0#5, dense<2.5> : tensor<1x1xf32>
+    return
+  }
+}
+
+// -----
+
+// What is under way in one program is there when it is awaited.
+module @under_way {
+  func.func @gather(%x: tensor<1xi32>) -> (tensor<2xi32>, tensor<1xi32>) {
+    %0 = "stablehlo.async_start"(%x) ({
+    ^bb0(%y: tensor<1xi32>):
+      %2 = "stablehlo.all_gather"(%y) {all_gather_dim = 0 : i64, replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>} : (tensor<1xi32>) -> tensor<2xi32>
+      stablehlo.return %2 : tensor<2xi32>
+    }) : (tensor<1xi32>) -> !stablehlo.future<tensor<2xi32>>
+    %1 = stablehlo.negate %x : tensor<1xi32>
+    %3 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<2xi32>>) -> tensor<2xi32>
+    return %3, %1 : tensor<2xi32>, tensor<1xi32>
+  }
+  func.func @main() {
+    %a = stablehlo.constant dense<3> : tensor<1xi32>
+    %b = stablehlo.constant dense<4> : tensor<1xi32>
+    %0:4 = "interpreter.run_parallel"(%a, %b) {programs = [[@gather], [@gather]]}
+        : (tensor<1xi32>, tensor<1xi32>) -> (tensor<2xi32>, tensor<1xi32>, tensor<2xi32>, tensor<1xi32>)
+    check.expect_eq_const %0#0, dense<[4, 3]> : tensor<2xi32>
+    check.expect_eq_const %0#1, dense<-3> : tensor<1xi32>
+    check.expect_eq_const %0#2, dense<[4, 3]> : tensor<2xi32>
     return
   }
 }

@@ -1,6 +1,5 @@
 //===- ChloOps.cpp - The chlo dialect -------------------------------------===//
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Chlo/IR/ChloScan.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -39,7 +38,6 @@ void ChloDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "shardc/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
       >();
-  addScanOp(this);
   addInterfaces<ChloInliner>();
 }
 

@@ -1,28 +1,11 @@
 //===- ChloScan.cpp - chlo.scan -------------------------------------------===//
-#include "shardc/Dialect/Chlo/IR/ChloScan.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
 
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::chlo;
-
-#define GET_OP_CLASSES
-#include "shardc/Dialect/Chlo/IR/ChloScan.cpp.inc"
-
-namespace shardc::chlo {
-
-// A dialect adds ops in its own members alone.
-struct ScanAdder final : ChloDialect {
-  using ChloDialect::addOperations;
-};
-
-void addScanOp(ChloDialect *dialect) {
-  auto add = &ScanAdder::addOperations<ScanOp>;
-  (dialect->*add)();
-}
-
-} // namespace shardc::chlo
 
 ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs, inits;

@@ -281,11 +281,77 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
 }
 
 void ResultAccuracyAttr::print(AsmPrinter &printer) const {
-  printer << "<atol = ";
-  printer.printFloat(getAtol());
-  printer << ", rtol = ";
-  printer.printFloat(getRtol());
-  printer << ", ulps = " << getUlps() << ", mode = " << getMode() << '>';
+  printer << '<';
+  if (!getAtol().isZero()) {
+    printer << "atol = ";
+    printer.printFloat(getAtol());
+    printer << ", ";
+  }
+  if (!getRtol().isZero()) {
+    printer << "rtol = ";
+    printer.printFloat(getRtol());
+    printer << ", ";
+  }
+  if (getUlps() != 0)
+    printer << "ulps = " << getUlps() << ", ";
+  printer << "mode = " << getMode() << '>';
+}
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<MeshAxisAttr> axes;
+  DenseIntElementsAttr devices;
+  if (parser.parseLess() || parser.parseKeyword("axes") ||
+      parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseCustomAttributeWithFallback(axes.emplace_back());
+      }))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("device_ids") || parser.parseEqual() ||
+       parser.parseAttribute(devices)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), axes, devices);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<axes=[";
+  llvm::interleaveComma(getAxes(), printer, [&](MeshAxisAttr axis) {
+    printer.printStrippedAttrOrType(axis);
+  });
+  printer << ']';
+  if (getDeviceIds())
+    printer << ", device_ids=" << getDeviceIds();
+  printer << '>';
+}
+
+LogicalResult ReplicaGroupMeshAxesAttr::verify(
+    llvm::function_ref<InFlightDiagnostic()> emitError, Attribute mesh,
+    ArrayAttr axes) {
+  auto here = dyn_cast<MeshAttr>(mesh);
+  if (!here && !isa<FlatSymbolRefAttr>(mesh))
+    return emitError() << "expected a mesh or the symbol of one, got " << mesh;
+  for (Attribute attr : axes) {
+    auto axis = dyn_cast<AxisRefAttr>(attr);
+    if (!axis)
+      return emitError() << "expected #stablehlo.axis_ref, got " << attr;
+    if (here && llvm::none_of(here.getAxes(), [&](MeshAxisAttr known) {
+          return known.getName() == axis.getName();
+        }))
+      return emitError() << "axis '" << axis.getName()
+                         << "' is none of mesh " << mesh;
+  }
+  return success();
+}
+
+LogicalResult
+FutureType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   ArrayRef<Type> types) {
+  for (Type type : types)
+    if (!isa<RankedTensorType>(type))
+      return emitError() << "a future holds ranked tensors, got " << type;
+  return success();
 }
 
 Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {

@@ -397,5 +397,23 @@ LogicalResult CollectivePermuteOp::verify() {
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
-  return failure(failed(verifyGroups(Reporter(*this), getReplicaGroups())));
+  Reporter report(*this);
+  if (failed(verifyGroups(report, getReplicaGroups())))
+    return failure();
+  ValueRange sent = getOperands();
+  if (getHasDynamicRoot()) {
+    auto root = sent.empty()
+                    ? RankedTensorType()
+                    : cast<RankedTensorType>(sent.back().getType());
+    int64_t others = static_cast<int64_t>(sent.size()) - 1;
+    if (!root || root.getRank() != 1 || !root.getElementType().isInteger() ||
+        !sizesAgree(root.getDimSize(0), others))
+      return report("has has_dynamic_root: expected that the last operand is a "
+                    "list of integers, one for each of the others");
+    sent = sent.drop_back();
+  }
+  if (sent.empty() || !areCompatibleTypes(sent.getTypes(), getResultTypes()))
+    return report("has results of types ", getResultTypes(),
+                  ", expected those of what it sends, ", sent.getTypes());
+  return success();
 }

@@ -20,7 +20,7 @@ using namespace shardc::stablehlo;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Never to be changed; 0, 19, 21 and 22 are attributes that JAX prints none of.
+/// Never to be changed; 0 is an attribute that JAX prints none of.
 enum AttributeCode : uint64_t {
   ChannelHandleCode = 1,
   ComparisonDirectionCode = 2,
@@ -40,9 +40,12 @@ enum AttributeCode : uint64_t {
   ResultAccuracyModeCode = 16,
   ResultAccuracyCode = 17,
   ReplicaGroupMeshAxesCode = 18,
+  SubAxisInfoCode = 19,
   AxisRefCode = 20,
+  MeshAxisCode = 21,
+  MeshCode = 22,
 };
-constexpr uint64_t TokenTypeCode = 0;
+constexpr uint64_t TokenTypeCode = 0, FutureTypeCode = 1;
 
 class StableHLOBytecode final : public BytecodeDialectInterface {
 public:
@@ -65,12 +68,24 @@ public:
       return {};
     if (code == TokenTypeCode)
       return TokenType::get(getContext());
+    if (code == FutureTypeCode) {
+      SmallVector<Type> types;
+      if (failed(reader.readTypes(types)))
+        return {};
+      return FutureType::getChecked([&] { return reader.emitError(); },
+                                    getContext(), ArrayRef<Type>(types));
+    }
     reader.emitError() << "unknown type " << code << " of stablehlo";
     return {};
   }
 
   LogicalResult writeType(Type type,
                           DialectBytecodeWriter &writer) const override {
+    if (auto future = dyn_cast<FutureType>(type)) {
+      writer.writeVarInt(FutureTypeCode);
+      writer.writeTypes(future.getTypes());
+      return success();
+    }
     if (!isa<TokenType>(type))
       return failure();
     writer.writeVarInt(TokenTypeCode);
@@ -187,18 +202,37 @@ FailureOr<Attribute> StableHLOBytecode::readFields(uint64_t code,
     });
   }
   case ReplicaGroupMeshAxesCode: {
-    auto mesh = f.attribute<FlatSymbolRefAttr>();
+    auto mesh = f.attribute<>();
     SmallVector<Attribute> axes = f.attributes();
+    f.ok = f.ok && isa<FlatSymbolRefAttr, MeshAttr>(mesh) &&
+           llvm::all_of(axes, llvm::IsaPred<AxisRefAttr>);
     return make([&] {
       return ReplicaGroupMeshAxesAttr::get(context, mesh,
                                            ArrayAttr::get(context, axes));
     });
   }
+  case SubAxisInfoCode: {
+    int64_t before = f.number(), size = f.number();
+    return make([&] { return SubAxisInfoAttr::get(context, before, size); });
+  }
   case AxisRefCode: {
     std::string name = f.text();
-    // A part of an axis, which no collective of JAX names.
-    f.ok &= !f.flag();
-    return make([&] { return AxisRefAttr::get(context, name); });
+    auto part = f.optionalAttribute<SubAxisInfoAttr>();
+    return make([&] { return AxisRefAttr::get(context, name, part); });
+  }
+  case MeshAxisCode: {
+    std::string name = f.text();
+    int64_t size = f.number();
+    return make([&] { return MeshAxisAttr::get(context, name, size); });
+  }
+  case MeshCode: {
+    auto axes = f.attribute<ArrayAttr>();
+    auto devices = f.optionalAttribute<DenseIntElementsAttr>();
+    f.ok = f.ok && llvm::all_of(axes, llvm::IsaPred<MeshAxisAttr>);
+    return make([&] {
+      return MeshAttr::get(
+          context, llvm::to_vector(axes.getAsRange<MeshAxisAttr>()), devices);
+    });
   }
   default:
     return failure();
@@ -321,41 +355,31 @@ StableHLOBytecode::writeAttribute(Attribute attribute,
       .Case([&](AxisRefAttr a) {
         code(AxisRefCode);
         writer.writeOwnedString(a.getName());
-        writer.writeOwnedBool(false);
+        writer.writeOptionalAttribute(a.getSubAxisInfo());
+        return success();
+      })
+      .Case([&](SubAxisInfoAttr a) {
+        code(SubAxisInfoCode);
+        number(a.getPreSize());
+        number(a.getSize());
+        return success();
+      })
+      .Case([&](MeshAxisAttr a) {
+        code(MeshAxisCode);
+        writer.writeOwnedString(a.getName());
+        number(a.getSize());
+        return success();
+      })
+      .Case([&](MeshAttr a) {
+        code(MeshCode);
+        SmallVector<Attribute> axes(a.getAxes().begin(), a.getAxes().end());
+        writer.writeAttribute(ArrayAttr::get(a.getContext(), axes));
+        writer.writeOptionalAttribute(a.getDeviceIds());
         return success();
       })
       .Default(failure());
 }
 
-//===----------------------------------------------------------------------===//
-// Ops
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Where StableHLO has a property that is a discardable attribute here: an
-/// accuracy asked of an elementary function.
-template <typename OpT>
-struct AccuracyModel
-    : BytecodeOpInterface::ExternalModel<AccuracyModel<OpT>, OpT> {
-  static LogicalResult readProperties(DialectBytecodeReader &reader,
-                                      OperationState &state) {
-    ResultAccuracyAttr accuracy;
-    if (failed(reader.readOptionalAttribute(accuracy)))
-      return failure();
-    if (accuracy)
-      state.addAttribute("result_accuracy", accuracy);
-    return success();
-  }
-  void writeProperties(Operation *, DialectBytecodeWriter &) const {}
-};
-
-template <typename... OpTs> void attachAccuracy(MLIRContext *context) {
-  (OpTs::template attachInterface<AccuracyModel<OpTs>>(*context), ...);
-}
-} // namespace
-
 void shardc::stablehlo::addBytecode(StablehloDialect *dialect) {
   dialect->addInterfaces<StableHLOBytecode>();
-  attachAccuracy<CbrtOp, CosineOp, ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp,
-                 RsqrtOp, SineOp, SqrtOp, TanOp, TanhOp>(dialect->getContext());
 }

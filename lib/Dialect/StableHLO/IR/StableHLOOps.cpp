@@ -1,6 +1,6 @@
 //===- StableHLOOps.cpp - The dialect and what ODS generates --------------===//
 #include "StableHLOBytecode.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLOImported.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 #include "AssemblyFormat.h"
 #include "mlir/IR/Builders.h"
@@ -53,7 +53,6 @@ void StablehloDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "shardc/Dialect/StableHLO/IR/StableHLOTypes.cpp.inc"
       >();
-  addImportedOps(this);
   addInterfaces<StableHLOInliner>();
   addBytecode(this);
 }

@@ -160,17 +160,38 @@ def StableHLO_ResultAccuracyAttr : StableHLO_Attr<"ResultAccuracy", "result_accu
   let hasCustomAssemblyFormat = 1;
 }
 
+def StableHLO_SubAxisInfoAttr : StableHLO_Attr<"SubAxisInfo", "sub_axis_info"> {
+  let summary = "Part of an axis seen as pre x size x rest: `(1)2`.";
+  let parameters = (ins "int64_t":$pre_size, "int64_t":$size);
+  let assemblyFormat = "`(` $pre_size `)` `` $size";
+}
+
 def StableHLO_AxisRefAttr : StableHLO_Attr<"AxisRef", "axis_ref"> {
-  let summary = "A mesh axis named by a collective.";
-  let parameters = (ins StringRefParameter<>:$name);
+  let summary = "A mesh axis named by a collective, or a part of one.";
+  let parameters = (ins StringRefParameter<>:$name,
+      OptionalParameter<"::shardc::stablehlo::SubAxisInfoAttr">:$sub_axis_info);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def StableHLO_MeshAxisAttr : StableHLO_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "One direction of a mesh.";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def StableHLO_MeshAttr : StableHLO_Attr<"Mesh", "mesh"> {
+  let summary = "Named arrangement of devices: `<axes=[<name = \"x\", size = 2>]>`.";
+  let parameters = (ins ArrayRefParameter<"::shardc::stablehlo::MeshAxisAttr">:$axes,
+      OptionalParameter<"::mlir::DenseIntElementsAttr">:$device_ids);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def StableHLO_ReplicaGroupMeshAxesAttr
     : StableHLO_Attr<"ReplicaGroupMeshAxes", "replica_group_mesh_axes"> {
-  let summary = "Replica groups as axes of a mesh symbol.";
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, "::mlir::ArrayAttr":$axes);
+  let summary = "Replica groups as axes of a mesh: a symbol, or one that stands here.";
+  let parameters = (ins "::mlir::Attribute":$mesh, "::mlir::ArrayAttr":$axes);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def StableHLO_TypeExtensionsAttr : StableHLO_Attr<"TypeExtensions", "bounds"> {

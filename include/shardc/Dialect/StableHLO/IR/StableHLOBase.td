@@ -41,6 +41,13 @@ def StableHLO_TokenType : StableHLO_Type<"Token", "token"> {
   let summary = "Orders side effects.";
 }
 
+def StableHLO_FutureType : StableHLO_Type<"Future", "future"> {
+  let summary = "Tensors of an operation that is under way.";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "`<` $types `>`";
+  let genVerifyDecl = 1;
+}
+
 def StableHLO_Int : AnyTypeOf<[AnySignlessInteger, AnyUnsignedInteger], "an integer">;
 def StableHLO_Complex : AnyTypeOf<[Complex<F32>, Complex<F64>], "a complex number">;
 

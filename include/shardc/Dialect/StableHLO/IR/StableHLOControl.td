@@ -219,13 +219,22 @@ def StableHLO_CollectivePermuteOp
   let hasVerifier = 1;
 }
 
-def StableHLO_CollectiveBroadcastOp
-    : StableHLO_Op<"collective_broadcast", [Pure, SameOperandsAndResultType]> {
-  let summary = "The value of each group's first member.";
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ReplicaGroups:$replica_groups,
-      OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle);
-  let results = (outs StableHLO_Tensor:$result);
-  let extraClassDeclaration = compatibleReturnTypes;
+def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", [Pure]> {
+  let summary = "The values of one member of each group; zeros for those in no group.";
+  let description = [{
+    It is the group's first member, or, with `has_dynamic_root`, that whose place in the group the last
+    operand holds, for each of the others. Import leaves one operand and the first member.
+  }];
+  let arguments = (ins Variadic<StableHLO_Tensor>:$operands,
+      StableHLO_ReplicaGroups:$replica_groups,
+      OptionalAttr<StableHLO_ChannelHandleAttr>:$channel_handle, UnitAttr:$has_dynamic_root);
+  let results = (outs Variadic<StableHLO_Tensor>:$results);
+  let extraClassDeclaration = [{
+    /// The operands that are sent.
+    ::mlir::OperandRange getSent() {
+      return getOperands().drop_back(getHasDynamicRoot() ? 1 : 0);
+    }
+  }];
   let hasVerifier = 1;
 }
 

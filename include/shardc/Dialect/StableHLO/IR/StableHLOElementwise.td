@@ -21,6 +21,14 @@ class StableHLO_UnaryOp<string mnemonic, Type type, string what, list<Trait> tra
   }];
 }
 
+// A function of which a certain accuracy may be asked; all of them are as accurate as
+// docs/Reference/accuracy.md says.
+class StableHLO_FunctionOp<string mnemonic, string what>
+    : StableHLO_UnaryOp<mnemonic, StableHLO_FloatOrComplexTensor, what> {
+  let arguments = (ins StableHLO_FloatOrComplexTensor:$operand,
+                       OptionalAttr<StableHLO_ResultAccuracyAttr>:$result_accuracy);
+}
+
 // A unary op whose result's element type differs from its operand's.
 class StableHLO_UnaryInferOp<string mnemonic, Type operandType, Type resultType, string what,
                              list<Trait> traits = []>
@@ -50,25 +58,25 @@ class StableHLO_BinaryOp<string mnemonic, Type type, string what, list<Trait> tr
 // Unary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_CbrtOp : StableHLO_UnaryOp<"cbrt", StableHLO_FloatOrComplexTensor,
+def StableHLO_CbrtOp : StableHLO_FunctionOp<"cbrt",
     "Cube root.">;
 def StableHLO_CeilOp : StableHLO_UnaryOp<"ceil", StableHLO_FloatTensor,
     "Round towards plus infinity.">;
 def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", StableHLO_IntTensor,
     "Number of leading zero bits.">;
-def StableHLO_CosineOp : StableHLO_UnaryOp<"cosine", StableHLO_FloatOrComplexTensor,
+def StableHLO_CosineOp : StableHLO_FunctionOp<"cosine",
     "Cosine, of radians.">;
-def StableHLO_ExpOp : StableHLO_UnaryOp<"exponential", StableHLO_FloatOrComplexTensor,
+def StableHLO_ExpOp : StableHLO_FunctionOp<"exponential",
     "e to the operand.">;
-def StableHLO_Expm1Op : StableHLO_UnaryOp<"exponential_minus_one", StableHLO_FloatOrComplexTensor,
+def StableHLO_Expm1Op : StableHLO_FunctionOp<"exponential_minus_one",
     "e to the operand, minus one, exact near zero.">;
 def StableHLO_FloorOp : StableHLO_UnaryOp<"floor", StableHLO_FloatTensor,
     "Round towards minus infinity.">;
-def StableHLO_LogOp : StableHLO_UnaryOp<"log", StableHLO_FloatOrComplexTensor,
+def StableHLO_LogOp : StableHLO_FunctionOp<"log",
     "Natural logarithm.">;
-def StableHLO_Log1pOp : StableHLO_UnaryOp<"log_plus_one", StableHLO_FloatOrComplexTensor,
+def StableHLO_Log1pOp : StableHLO_FunctionOp<"log_plus_one",
     "Natural logarithm of one plus the operand.">;
-def StableHLO_LogisticOp : StableHLO_UnaryOp<"logistic", StableHLO_FloatOrComplexTensor,
+def StableHLO_LogisticOp : StableHLO_FunctionOp<"logistic",
     "1 / (1 + exp(-x)).">;
 def StableHLO_NegOp : StableHLO_UnaryOp<"negate", StableHLO_Tensor,
     "Minus the operand; wraps for unsigned integers.">;
@@ -80,17 +88,17 @@ def StableHLO_RoundOp : StableHLO_UnaryOp<"round_nearest_afz", StableHLO_FloatTe
     "Nearest integer, halves away from zero.">;
 def StableHLO_RoundNearestEvenOp : StableHLO_UnaryOp<"round_nearest_even", StableHLO_FloatTensor,
     "Nearest integer, halves to even.">;
-def StableHLO_RsqrtOp : StableHLO_UnaryOp<"rsqrt", StableHLO_FloatOrComplexTensor,
+def StableHLO_RsqrtOp : StableHLO_FunctionOp<"rsqrt",
     "1 / sqrt(x).">;
 def StableHLO_SignOp : StableHLO_UnaryOp<"sign", StableHLO_Tensor,
     "-1, 0 or 1 (a unit complex number for complex); NaN stays NaN.">;
-def StableHLO_SineOp : StableHLO_UnaryOp<"sine", StableHLO_FloatOrComplexTensor,
+def StableHLO_SineOp : StableHLO_FunctionOp<"sine",
     "Sine, of radians.">;
-def StableHLO_SqrtOp : StableHLO_UnaryOp<"sqrt", StableHLO_FloatOrComplexTensor,
+def StableHLO_SqrtOp : StableHLO_FunctionOp<"sqrt",
     "Square root.">;
-def StableHLO_TanOp : StableHLO_UnaryOp<"tan", StableHLO_FloatOrComplexTensor,
+def StableHLO_TanOp : StableHLO_FunctionOp<"tan",
     "Tangent, of radians.">;
-def StableHLO_TanhOp : StableHLO_UnaryOp<"tanh", StableHLO_FloatOrComplexTensor,
+def StableHLO_TanhOp : StableHLO_FunctionOp<"tanh",
     "Hyperbolic tangent.">;
 
 def StableHLO_AbsOp : StableHLO_UnaryInferOp<"abs", StableHLO_Tensor, StableHLO_Tensor,

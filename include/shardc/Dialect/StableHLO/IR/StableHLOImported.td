@@ -1,8 +1,6 @@
 //===- StableHLOImported.td - Ops that only import meets ------------------===//
 //
-// Ops of StableHLO that JAX does not print for a program of its own, and that
-// import says in others, or refuses, before any other stage. They have a header
-// of their own: what includes StableHLO.h does not know them.
+// Import says them in other ops, or refuses them, before any other stage.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOIMPORTED_TD
@@ -61,6 +59,37 @@ def StableHLO_CrossReplicaSumOp
   let summary = "The sum over a group of replicas (an older all_reduce).";
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$replica_groups);
   let results = (outs StableHLO_Tensor:$result);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations that are under way
+//===----------------------------------------------------------------------===//
+
+def StableHLO_AsyncStartOp
+    : StableHLO_Op<"async_start", [IsolatedFromAbove, RecursiveMemoryEffects]> {
+  let summary = "Begins a collective or a slice.";
+  let description = [{
+    ```mlir
+    %f = "stablehlo.async_start"(%a) ({
+    ^bb0(%x: tensor<2xf32>):
+      %g = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64,
+          replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>
+      stablehlo.return %g : tensor<4xf32>
+    }) : (tensor<2xf32>) -> !stablehlo.future<tensor<4xf32>>
+    %r = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<StableHLO_Tensor>:$operands);
+  let results = (outs StableHLO_FutureType:$future);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+}
+
+def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
+  let summary = "The results of what has begun.";
+  let arguments = (ins StableHLO_FutureType:$future);
+  let results = (outs Variadic<StableHLO_Tensor>:$results);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
