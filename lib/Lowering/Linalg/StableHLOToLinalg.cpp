@@ -369,6 +369,9 @@ Value Lowerer::insert(Value update, Value tensor,
   // MLIR 22, once an offset is known, takes the first dims of one element to be those
   // that an update of lower rank lacks: where there are others, it gets them all.
   auto type = cast<RankedTensorType>(update.getType());
+  // Nothing to insert; and no offset lies within a dim of no elements.
+  if (llvm::is_contained(type.getShape(), 0))
+    return tensor;
   int64_t lacking = int64_t(sizes.size()) - type.getRank();
   int64_t ones = llvm::count_if(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
   if (lacking > 0 && ones > lacking) {

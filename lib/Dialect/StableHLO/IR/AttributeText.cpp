@@ -339,8 +339,8 @@ LogicalResult ReplicaGroupMeshAxesAttr::verify(
     if (here && llvm::none_of(here.getAxes(), [&](MeshAxisAttr known) {
           return known.getName() == axis.getName();
         }))
-      return emitError() << "axis '" << axis.getName()
-                         << "' is none of mesh " << mesh;
+      return emitError() << "axis '" << axis.getName() << "' is none of mesh "
+                         << mesh;
   }
   return success();
 }
