@@ -312,9 +312,11 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       return std::move(error);
   if (!plan) {
     shardrt_world_reset_stats(world.get());
-    // Not touched before there is a time to be written: a run of very many steps
-    // begins at once, and takes memory as it goes.
-    auto times = std::make_unique_for_overwrite<double[]>(steps);
+    // Of very many steps they are not touched before there is a time to be written:
+    // the run begins at once, and takes memory as it goes. Else it takes all at once.
+    auto times = steps > 1 << 20
+                     ? std::make_unique_for_overwrite<double[]>(steps)
+                     : std::make_unique<double[]>(steps);
     if (Error error = check(shardrt_world_run_repeated(
             world.get(), in.addresses(), out.addresses(), steps, times.get())))
       return std::move(error);
