@@ -19,7 +19,7 @@ from pathlib import Path
 from pass_docs import LLVM, ROOT, Pass, read_passes
 
 REFERENCE = ROOT / "docs" / "Reference"
-DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td"}
+DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td", "machine": "Machine/IR/MachineDialect.td"}
 WRITTEN = "<!-- Written by scripts/generate_reference.py: change the .td files, then run it. -->"
 
 

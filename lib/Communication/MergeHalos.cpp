@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -35,9 +36,6 @@ static constexpr size_t kMaxParts = 64;
 
 /// The part of what ranks own from which on others' elements are a block of theirs, no margin.
 static constexpr double kLargePart = 0.5;
-
-/// What all blocks together may hold on a rank to be worth one meeting all the same.
-static constexpr double kSmallBytes = 16 << 10;
 
 /// One table a dim.
 using Tables = std::vector<std::vector<Interval>>;
@@ -198,6 +196,14 @@ static double bytesOfRank(HaloExchangeOp op, const Exchange &exchange) {
   return bytes * needed(exchange);
 }
 
+/// The mesh axes along which `exchange` moves.
+static std::vector<int64_t> axesOf(const Exchange &exchange) {
+  std::vector<int64_t> axes;
+  for (const DimExchange &dim : exchange.dims)
+    axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  return axes;
+}
+
 /// Whether the constant outside matters to `exchange`.
 static bool readsFill(const Exchange &exchange) {
   return llvm::any_of(exchange.dims, [&](const DimExchange &dim) {
@@ -290,7 +296,10 @@ static bool join(Group &group, HaloExchangeOp op) {
   // A dim that one pads with a constant and another with itself.
   if (!united || (readsFill(*united) && !fill))
     return false;
-  if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) && bytesOfRank(op, *united) > kSmallBytes)
+  // One synchronisation is saved; all blocks together are written and read once more.
+  Cost cost = costOn(op);
+  if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) &&
+      cost.copy(bytesOfRank(op, *united)) > cost.synchronize(axesOf(*united)))
     return false;
   // Nothing travels that none of them needs, but all of the hull takes memory.
   if (needed(*united) > needed(hull) + needed(exchange))

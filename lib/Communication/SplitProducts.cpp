@@ -19,6 +19,7 @@
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
@@ -31,12 +32,6 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-/// Flop/s and bytes/s of a rank, bytes/s from another one, and what a meeting
-/// costs whatever travels.
-static constexpr double kFlops = 1e11, kMemory = 2e10, kBytes = 5e9, kMeeting = 2e-5;
-/// Not to hold the whole of an operand is worth that much more time.
-static constexpr double kWorth = 1.05;
 
 namespace {
 
@@ -118,6 +113,7 @@ private:
   MeshAttr mesh;
   FlatSymbolRefAttr meshName;
   SmallVector<int64_t> axes;
+  Cost cost{costOn(function)};
 };
 } // namespace
 
@@ -227,10 +223,11 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
   double ranks = double(blocks.blocks.size()), bytes = moved * width / ranks;
   if (bytes < double(leastBlock))
     return false;
-  double compute = 2 * pairs / kFlops, travel = bytes / kBytes;
-  double whole = compute + travel * (ranks - 1) + kMeeting;
-  double split = compute / ranks + (ranks - 1) * (std::max(compute / ranks, travel) + kMeeting) + addedPerElement * result / kMemory;
-  return leastBlock == 0 || split < kWorth * whole;
+  double compute = cost.compute(2 * pairs), travel = cost.move(bytes, axes), meeting = cost.synchronize(axes);
+  double whole = compute + travel * (ranks - 1) + meeting;
+  double split = compute / ranks + (ranks - 1) * (std::max(compute / ranks, travel) + meeting) + cost.access(addedPerElement * result);
+  // Not to hold the whole of an operand is worth the margin.
+  return leastBlock == 0 || !Cost::isWorth(whole, split);
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,7 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   // One rank does what all ranks of a region do.
   if (options.unsharded)
     pm.addPass(createEmulateManualPass());
+  pm.addPass(createSetMachinePass({options.machine}));
   pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.unsharded, options.keepAxes}));
   // Identity broadcasts and repeated constants would only cost propagation time.
   pm.addPass(createCanonicalizerPass());

@@ -11,6 +11,7 @@
 #include "EmitPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementBytes.h"
@@ -20,10 +21,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::memory;
 using namespace shardc::spmd;
-
-/// A block of rows for which nobody waits: what one op made is still near when
-/// the next reads it.
-static constexpr int64_t kCacheBytes = 4 << 20;
 
 static int64_t bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -274,7 +271,10 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         loop.rowResults.push_back(value);
     }
   }
-  int64_t most = communicates ? blockBytes : std::min(blockBytes, kCacheBytes);
+  // Where nobody waits for a block of rows, what one op made is still in the cache
+  // when the next reads it.
+  int64_t cache = int64_t(machineOf(block.getParentOp()).sharedCacheBytes);
+  int64_t most = communicates ? blockBytes : std::min(blockBytes, cache);
   int64_t count = std::clamp<int64_t>(
       int64_t(double(most) / std::max(bytesPerRow, 1.0)), 1, loop.size);
   if (count > 256)

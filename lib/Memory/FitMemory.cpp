@@ -5,6 +5,7 @@
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/ElementwiseTrait.h"
@@ -20,16 +21,13 @@ using namespace shardc;
 using namespace shardc::memory;
 using namespace shardc::spmd;
 
-/// One byte read or written takes as long as this many operations.
-static constexpr double kCostOfByte = 4;
-
 namespace {
 
 /// Reads a function's block into a program.
 class Reader {
 public:
   Reader(func::FuncOp function, const RowSpaces *rows)
-      : block(function.front()), rows(rows) {
+      : block(function.front()), rows(rows), price(costOn(function)) {
     for (MeshOp op : function->getParentOfType<ModuleOp>().getOps<MeshOp>())
       mesh = op.getMesh();
   }
@@ -39,6 +37,7 @@ public:
 private:
   int64_t bytesOf(Value value) const;
   bool isFused(Operation *op) const;
+  /// In operations that take as long.
   double costOf(Operation *op) const;
   static Repeat repeatOf(Operation *op);
   SmallVector<Operation *> sortedOps();
@@ -47,6 +46,7 @@ private:
 
   Block &block;
   const RowSpaces *rows; ///< null: none
+  Cost price;
   MeshAttr mesh;
   PlannedBlock planned;
   llvm::DenseMap<Value, int64_t> numbers;
@@ -117,8 +117,10 @@ double Reader::costOf(Operation *op) const {
   } else {
     cost = elements;
   }
-  cost += kCostOfByte * bytes;
-  return isa<CommunicationOpInterface>(op) ? 2 * cost : cost;
+  double seconds = price.compute(cost) + price.access(bytes);
+  if (isa<CommunicationOpInterface>(op))
+    seconds += price.synchronize() + price.move(bytes);
+  return seconds * price.getMachine().flops;
 }
 
 Repeat Reader::repeatOf(Operation *op) {

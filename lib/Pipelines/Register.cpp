@@ -4,6 +4,7 @@
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Interpreter/IR/Interpreter.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
@@ -27,7 +28,7 @@
 using namespace mlir;
 
 void shardc::registerShardcDialects(DialectRegistry &registry) {
-  registry.insert<check::CheckDialect, chlo::ChloDialect, interpreter::InterpreterDialect, sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect, stablehlo::StablehloDialect>();
+  registry.insert<check::CheckDialect, chlo::ChloDialect, interpreter::InterpreterDialect, machine::MachineDialect, sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect, stablehlo::StablehloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

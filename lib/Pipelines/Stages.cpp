@@ -23,6 +23,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.shapes = options.shapes;
   import.mesh = options.mesh;
   import.sizes = options.sizes;
+  import.machine = options.machine;
   import.unsharded = options.unsharded;
   // Which sums keep their order follows from annotations.
   import.keepAxes = options.reproducible;
@@ -101,7 +102,7 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlock, bool manyThreads,
+static void addLowerToLinalg(OpPassManager &pm, bool names, bool blockTransforms, bool manyThreads,
                              const std::string &libraries = "generated") {
   pm.addPass(createLowerCommunicationPass());
   // What kernels are called in a trace, and in errors of GPUs; sites have their lines by now.
@@ -109,7 +110,7 @@ static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlo
     pm.addPass(createNameLocationsPass());
   pm.addPass(createCanonicalizerPass());
   LowerToLinalgPassOptions linalg;
-  linalg.transformBlock = transformBlock;
+  linalg.blockTransforms = blockTransforms;
   linalg.manyThreads = manyThreads;
   linalg.libraries = libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
@@ -118,7 +119,7 @@ static void addLowerToLinalg(OpPassManager &pm, bool names, int64_t transformBlo
 }
 
 void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm, /*names=*/true, /*transformBlock=*/0, /*manyThreads=*/true, options.kernels);
+  addLowerToLinalg(pm, /*names=*/true, /*blockTransforms=*/false, /*manyThreads=*/true, options.kernels);
   CpuKernelOptions kernels;
   kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
   kernels.vectors = false;
@@ -164,8 +165,8 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
 }
 
 void shardc::buildCpuBuffersStage(OpPassManager &pm, const StageOptions &options) {
-  // Half of a second-level cache. Threads share whole stages.
-  addLowerToLinalg(pm, options.trace, options.threads > 1 ? 0 : 512 << 10, /*manyThreads=*/false);
+  // Threads share whole stages.
+  addLowerToLinalg(pm, options.trace, /*blockTransforms=*/options.threads == 1, /*manyThreads=*/false);
   buildCpuBufferPipeline(pm, kernelOptions(options));
 }
 
@@ -205,6 +206,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> shapes{*this, "shapes", llvm::cl::desc("Shapes of dynamic arguments: 0=8x6;x=4x4.")};
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("Axes given another size: x=3,y=2.")};
   Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
+  Option<std::string> machine{*this, "machine", llvm::cl::desc("What it is compiled for: a preset, then figures: h100,link.latency=5us.")};
   Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
   Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
   Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
@@ -221,6 +223,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.shapes = shapes;
     options.mesh = mesh;
     options.sizes = sizes;
+    options.machine = machine;
     options.unsharded = unsharded;
     options.noFallback = noFallback;
     options.hostCalls = hostCalls;

@@ -26,8 +26,6 @@ using namespace shardc::propagation;
 
 /// Turns of a loop whose number is not in the program.
 static constexpr double kTurns = 8;
-/// Dealing out must be that much better.
-static constexpr double kMargin = 1.05;
 
 //===----------------------------------------------------------------------===//
 // Minimum cut
@@ -240,12 +238,14 @@ double Chooser::priceOf(Value value, int64_t dim,
   double bytes = double(state.bytes()) / shards;
   const DimState &cut = state.dims[dim];
   if (cut.axes.empty())
-    return bytes / RankModel::kCopied * 1e3;
+    return p.problem.cost.copy(bytes) * 1e3;
   // Two exchanges; blocks that are cut otherwise are whole in between.
   bool fits = cut.axes == candidate.axes && cut.bounds == candidate.bounds;
   double arriving = fits ? bytes * candidate.moved
                          : bytes * (double(cut.bounds.numShards()) + 1);
-  return (arriving / RankModel::kBytes + 2 * RankModel::kMeeting) * 1e3;
+  return (p.problem.cost.move(arriving, cut.axes) +
+          2 * p.problem.cost.synchronize(cut.axes)) *
+         1e3;
 }
 
 double Chooser::gainOf(const OrderNode &node, const Candidate &candidate,
@@ -390,7 +390,7 @@ std::string Chooser::consider(const Candidate &candidate) {
         continue;
       move.milliseconds =
           priceOf(value, dim, candidate) * timesOf(value.getParentBlock());
-      int64_t price = units(move.milliseconds * kMargin) + 1;
+      int64_t price = units(move.milliseconds * Cost::kMargin) + 1;
       // Either side pays once, however many want it.
       int32_t there = cut.addVertex(), back = cut.addVertex();
       cut.addEdge(move.from, there, price);

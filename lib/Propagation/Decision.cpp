@@ -2,8 +2,8 @@
 //
 // Once every tensor has its layout, each op decides how its factors are cut.
 // Where the tensors agree there is nothing to decide. Where they do not, every
-// way to give each axis to at most one factor is priced: bytes that must move
-// before and after, and the share of the work each rank repeats.
+// way to give each axis to at most one factor is priced: the time that bytes
+// travel before and after, and the memory that each rank goes through.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Problem.h"
@@ -17,9 +17,6 @@ using llvm::SmallVectorImpl;
 
 /// More ways than this and factors are decided one after another.
 static constexpr int64_t kMaxWays = 512;
-/// What asking for rows costs a rank whatever it asks for, in bytes: the ranks
-/// meet once more than for a gather.
-static constexpr double kMeetingBytes = 1024;
 
 static DimState impliedDim(const RuleView &view, ArrayRef<FactorState> factors,
                            const IndexMap &map, RuleView::Dim dim, int64_t size,
@@ -77,6 +74,11 @@ public:
   SmallVector<FactorState, 8> run();
   /// See propagation::bytesAsked; of a rank that has `share` of the op.
   double bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const;
+  /// True if ranks tell one another which rows they ask for: they synchronise once
+  /// more than for a gather.
+  bool asksFirst(ArrayRef<FactorState> factors, int64_t factor) const;
+  /// True if rows are picked along `factor` out of one operand.
+  bool isGathered(int64_t factor) const;
   /// The part of the op that one rank computes.
   double shareOf(ArrayRef<FactorState> factors) const;
 
@@ -198,33 +200,42 @@ bool Decider::isAsked(ArrayRef<FactorState> factors, int64_t factor) const {
          });
 }
 
+/// True if tensor `number`, an operand with these dims, has a dim along `factor`.
+static bool holds(int64_t number, ArrayRef<RuleView::Dim> dims, int64_t factor) {
+  return number >= 0 && llvm::any_of(dims, [&](const RuleView::Dim &dim) { return dim.factor == factor; });
+}
+
+bool Decider::isGathered(int64_t factor) const {
+  return isPicked(factor) && llvm::count_if(llvm::zip_equal(op.operands, view.operands), [&](auto it) {
+           return holds(std::get<0>(it), std::get<1>(it), factor);
+         }) == 1;
+}
+
 /// Bytes that arrive at all ranks together, each of which computes `share` of the
 /// op, when rows travel along `factor`. Of rows that are asked for at random out of
 /// an operand, a rank gets each once.
 double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const {
-  double wanted = view.rule->factors[factor].askedBytes * share;
-  int64_t holders = 0;
-  double held = 0;
+  double wanted = view.rule->factors[factor].askedBytes * share, held = 0;
   for (auto [number, dims] : llvm::zip_equal(op.operands, view.operands)) {
-    if (number < 0 || llvm::none_of(dims, [&](const RuleView::Dim &dim) { return dim.factor == factor; }))
+    if (!holds(number, dims, factor))
       continue;
-    ++holders;
     held = double(problem.tensors[number].bytes());
     for (const RuleView::Dim &dim : dims)
       if (dim.factor >= 0 && dim.factor != factor && !factors[dim.factor].axes.empty())
         held /= double(problem.shards(factors[dim.factor].axes));
   }
-  bool isGathered = holders == 1 && isPicked(factor);
-  if (isGathered && held > 0)
+  if (isGathered(factor) && held > 0)
     wanted = held * (1 - std::exp(-wanted / held));
+  return double(problem.numRanks()) * wanted * (1 - 1 / double(problem.shards(factors[factor].axes)));
+}
+
+bool Decider::asksFirst(ArrayRef<FactorState> factors, int64_t factor) const {
   // Ranks that hold the same indices need not tell one another what they ask for.
-  bool isKnown = isGathered && llvm::none_of(llvm::enumerate(factors), [&](auto it) {
+  return !isGathered(factor) || llvm::any_of(llvm::enumerate(factors), [&](auto it) {
     return int64_t(it.index()) != factor && llvm::any_of(it.value().axes, [&](int64_t axis) {
       return llvm::is_contained(factors[factor].axes, axis);
     });
   });
-  double ranks = double(problem.numRanks());
-  return ranks * (wanted * (1 - 1 / double(problem.shards(factors[factor].axes))) + (isKnown ? 0 : kMeetingBytes));
 }
 
 double Decider::shareOf(ArrayRef<FactorState> factors) const {
@@ -246,21 +257,26 @@ double Decider::shareOf(ArrayRef<FactorState> factors) const {
   return share;
 }
 
+/// Seconds, summed over ranks.
 double Decider::costOf(ArrayRef<FactorState> factors) const {
-  double cost = 0, bytes = 0, share = shareOf(factors), partial = 1;
+  const Cost &price = problem.cost;
+  double cost = 0, bytes = 0, share = shareOf(factors), partial = 1, ranks = double(problem.numRanks());
   SmallVector<int64_t, 4> reduced;
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
-    cost += factor.movedBytes;
+    cost += price.move(factor.movedBytes, state.axes);
     if (factor.kind == FactorKind::Reduction && !isAsked(factors, &factor - view.rule->factors.begin())) {
       partial *= double(problem.shards(state.axes));
       reduced.append(state.axes.begin(), state.axes.end());
     }
   }
   for (size_t i = 0; i < factors.size(); ++i)
-    if (isAsked(factors, i))
-      cost += bytesAsked(factors, i, share);
+    if (isAsked(factors, i)) {
+      cost += price.move(bytesAsked(factors, i, share), factors[i].axes);
+      if (asksFirst(factors, i))
+        cost += ranks * price.synchronize(factors[i].axes);
+    }
   for (auto [i, number] : llvm::enumerate(op.operands)) {
     if (number < 0)
       continue;
@@ -268,7 +284,7 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
     // Where rows are picked, the work is in those that are.
     if (llvm::none_of(view.operands[i], [&](const RuleView::Dim &dim) { return isPicked(dim.factor); }))
       bytes += double(tensor.bytes());
-    cost += bytesMoved(problem, tensor, impliedOperand(problem, view, factors, i, tensor));
+    cost += secondsMoved(problem, tensor, impliedOperand(problem, view, factors, i, tensor));
   }
   for (auto [i, number] : llvm::enumerate(op.results)) {
     if (number < 0)
@@ -276,17 +292,17 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
     const TensorState &tensor = problem.tensors[number];
     bytes += double(tensor.bytes());
     TensorState computed = impliedResult(problem, view, factors, i, tensor);
-    cost += bytesMoved(problem, computed, tensor);
+    cost += secondsMoved(problem, computed, tensor);
     if (partial > 1) {
-      double local = double(tensor.elementBytes) * double(problem.numRanks());
+      double local = double(tensor.elementBytes) * ranks;
       for (const DimState &dim : computed.dims)
         local *= double(dim.bounds.size()) / double(dim.bounds.numShards());
       // A result that is cut along the same axes is scattered, not repeated.
       bool scattered = llvm::any_of(reduced, [&](int64_t axis) { return tensor.dimOfAxis(axis) >= 0; });
-      cost += (scattered ? 1 : 2) * local * (1 - 1 / partial);
+      cost += price.move((scattered ? 1 : 2) * local * (1 - 1 / partial), reduced);
     }
   }
-  return cost + share * bytes * double(problem.numRanks());
+  return cost + price.access(share * bytes * ranks);
 }
 
 void Decider::enumerate(size_t next, SmallVectorImpl<FactorState> &factors,

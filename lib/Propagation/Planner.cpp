@@ -12,15 +12,16 @@ using namespace shardc;
 using namespace shardc::propagation;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-
-/// Of plans that move as many bytes the one with the fewest meetings of the ranks wins.
-static constexpr double kMeeting = 1.0 / 1024;
+/// Of plans that move as many bytes the one with the fewest steps wins: this is less
+/// than any byte. A step is no synchronisation of its own: exchanges that are ready
+/// together become one (spmd-bucket-exchanges).
+static constexpr double kStep = 1.0 / 1024;
 /// Of more layouts than this no pair is looked at for one that leads to both.
 static constexpr size_t kMaxMet = 8;
 
 namespace {
-/// The costs of all steps: entry (i, j) leads from place i to place j; place 0 is the
-/// source, place i + 1 layout i.
+/// The costs of all steps, in bytes along the machine's plain link: entry (i, j) leads
+/// from place i to place j; place 0 is the source, place i + 1 layout i.
 using Costs = std::vector<std::vector<double>>;
 /// For each place the one that it comes from; -1 for the source.
 using Tree = std::vector<int64_t>;
@@ -31,8 +32,9 @@ static Costs costsOf(const Problem &problem, const TensorState &source, ArrayRef
   for (size_t i = 0; i <= layouts.size(); ++i) {
     costs.emplace_back(1, 0);
     for (const TensorState &to : layouts) {
-      double bytes = bytesMoved(problem, i == 0 ? source : layouts[i - 1], to);
-      costs.back().push_back(bytes > 0 ? bytes + kMeeting : 0);
+      const TensorState &from = i == 0 ? source : layouts[i - 1];
+      double bytes = bytesMoved(problem, from, to);
+      costs.back().push_back(bytes > 0 ? bytes * problem.cost.slowdown(axesCrossed(from, to)) + kStep : 0);
     }
   }
   return costs;

@@ -268,6 +268,26 @@ static double countMoved(const Problem &problem, const TensorState &from, const 
   return sum * double(to.elementBytes);
 }
 
+SmallVector<int64_t, 4> propagation::axesCrossed(const TensorState &from, const TensorState &to) {
+  SmallVector<int64_t, 4> axes;
+  auto add = [&](ArrayRef<int64_t> some) {
+    for (int64_t axis : some)
+      if (!llvm::is_contained(axes, axis))
+        axes.push_back(axis);
+  };
+  for (auto [owner, target] : llvm::zip_equal(from.dims, to.dims))
+    if (owner.axes != target.axes || !(owner.bounds == target.bounds)) {
+      add(owner.axes);
+      add(target.axes);
+    }
+  return axes;
+}
+
+double propagation::secondsMoved(const Problem &problem, const TensorState &from, const TensorState &to) {
+  double bytes = bytesMoved(problem, from, to);
+  return bytes == 0 ? 0 : problem.cost.move(bytes, axesCrossed(from, to));
+}
+
 double propagation::bytesMoved(const Problem &problem, const TensorState &from,
                                const TensorState &to) {
   if (sameLayout(from, to))

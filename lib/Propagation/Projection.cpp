@@ -12,6 +12,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
+#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -105,6 +106,7 @@ public:
     p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     p.mesh = mesh.getMesh();
     p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(), p.mesh.getAxisSizes().end());
+    p.problem.cost = costOn(mesh);
   }
   LogicalResult run();
   Projection p;

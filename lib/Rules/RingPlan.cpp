@@ -13,6 +13,7 @@
 #include "RingPlan.h"
 #include "Distribution.h"
 #include "shardc/Interfaces/OrderCost.h"
+#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,10 +23,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
 using namespace shardc::spmd;
-
-static constexpr double kFlops = RankModel::kFlops, kBytes = RankModel::kBytes, kMeeting = RankModel::kMeeting;
-/// Another way must be that much better than a plain ring.
-static constexpr double kGain = 0.95;
 
 //===----------------------------------------------------------------------===//
 // Coordinates
@@ -182,7 +179,7 @@ public:
   Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
           ArrayRef<int64_t> keyOrder)
       : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder), keyOrder(keyOrder), band(op), numDims(op.getNumDims()),
-        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()), isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
+        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()), cost(costOn(op)), isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
 
@@ -221,6 +218,7 @@ private:
   Band band;
   int64_t numDims, query, key;
   SmallVector<int64_t> sizes;
+  Cost cost;
   bool isBackward;
 };
 } // namespace
@@ -487,19 +485,21 @@ void Planner::estimate(RingPlan &plan) {
       // A share of the heads of all that there is, there and back.
       double share = double(plan.cuts[query].intervals.front().size()) - double(own.size());
       double keyShare = double(sizes[key]) - double(keys.size());
-      time += (share * (queryBytes + resultBytes) + keyShare * (keyBytes + homeBytes)) / kBytes + 2 * kMeeting;
+      time += cost.move(share * (queryBytes + resultBytes) + keyShare * (keyBytes + homeBytes), queries.axes) +
+              2 * cost.synchronize(queries.axes);
     } else if (plan.isRecut) {
       // Rows that come, and results that go: as many.
       double coming = double(std::max<int64_t>(0, computed - (own.size() - arriving)));
-      time += (coming * queryBytes + double(arriving) * resultBytes) / kBytes + 2 * kMeeting;
+      time += cost.move(coming * queryBytes + double(arriving) * resultBytes, queries.axes) +
+              2 * cost.synchronize(queries.axes);
     }
     if (plan.isLoop()) {
       // Blocks are passed from place to place, whole: the longer of all computing and all travelling.
       double turns = double(plan.countTurns()), share = double(plan.length) / double(owned.intervals.size());
       for (const IntervalTable &part : plan.parts)
         pairs += countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
-      double travel = double(longestBlock(owned)) * (keyBytes + homeBytes) / kBytes;
-      time += std::max(pairs * perPair / kFlops, turns * travel) + turns * kMeeting;
+      double travel = cost.move(double(longestBlock(owned)) * (keyBytes + homeBytes), owned.axes);
+      time += std::max(cost.compute(pairs * perPair), turns * travel) + turns * cost.synchronize(owned.axes);
     }
     for (const Turn &turn : ArrayRef(plan.turns).drop_front(plan.isLoop() ? 1 : 0)) {
       Interval met = at(turn.keys, mesh, coordinate);
@@ -507,14 +507,14 @@ void Planner::estimate(RingPlan &plan) {
       for (const IntervalTable &part : plan.parts)
         for (const TablePart &keyPart : turn.parts)
           work += countPairs(op, at(part, mesh, coordinate), at(keyPart.natural, mesh, coordinate));
-      double compute = work * perPair / kFlops;
-      double travel = double(met.size() - intersect(met, keys).size()) * (keyBytes + homeBytes) / kBytes;
+      double compute = cost.compute(work * perPair), meeting = cost.synchronize(owned.axes);
+      double travel = cost.move(double(met.size() - intersect(met, keys).size()) * (keyBytes + homeBytes), owned.axes);
       if (plan.way == PairWay::Gathered)
-        time += compute + travel + (isBackward ? 2 : 1) * kMeeting;
+        time += compute + travel + (isBackward ? 2 : 1) * meeting;
       else if (plan.way == PairWay::Heads)
         time += compute;
       else
-        time += std::max(compute, travel) + (turn.shift ? kMeeting : 0);
+        time += std::max(compute, travel) + (turn.shift ? meeting : 0);
       pairs += work;
     }
     longest = std::max(longest, time);
@@ -569,7 +569,8 @@ FailureOr<RingPlan> Planner::plan() {
   for (const RingPlan &other : others)
     note += llvm::formatv(", {0} {1:f3} ms", nameOf(other.way), other.milliseconds);
   for (RingPlan &other : others)
-    if (other.milliseconds < best.milliseconds * (best.way == PairWay::Ring ? kGain : 1))
+    // Of ways that are none of them a plain ring, the cheapest.
+    if (best.way == PairWay::Ring ? Cost::isWorth(other.milliseconds, best.milliseconds) : other.milliseconds < best.milliseconds)
       best = std::move(other);
   best.note = note;
   return best;

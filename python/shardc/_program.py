@@ -26,6 +26,7 @@ def compile(
     in_shardings: Shardings | None = None,
     sizes: Sizes | None = None,
     arch: str = "native",
+    machine: str | None = None,
     no_fallback: bool = False,
     no_raise: bool = False,
     keep_order: bool = False,
@@ -47,6 +48,8 @@ def compile(
             Arguments that jit marks static do not count.
         sizes: by (flat argument, dim): the sizes of the shards in which it arrives, zero allowed.
         arch: what code is generated for.
+        machine: whose figures decide what pays: a preset such as "h100", figures that differ after it, or a file of
+            them that ends in ".json" (docs/Reference/machine.md).
         no_fallback: an op that would be gathered is an error.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
         keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
@@ -63,6 +66,8 @@ def compile(
     place = _numbering(read)
     cuts = {new: list_ for number, list_ in splits_of(in_shardings).items() if (new := place(number)) is not None}
     options = [f"--arch={arch}"]
+    if machine:
+        options.append(f"--machine={machine}")
     if mesh:
         options.append("--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items()))
     all_sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-propagate --spmd-partition --spmd-communicate --explain -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-set-machine="machine=generic,link.latency=1ns" --spmd-propagate --spmd-partition --spmd-communicate --explain -o /dev/null 2>&1 | FileCheck %s
 // What a gather of a whole operand says of the rule that asked, and rows of which no table says how many travel.
 
 // CHECK:      model.py:5: all_gather along "x", 6144 bytes

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-import --spmd-propagate --spmd-partition --spmd-communicate | FileCheck %s
+// RUN: shard-opt %s --spmd-set-machine="machine=generic,link.latency=1ns" --spmd-import --spmd-propagate --spmd-partition --spmd-communicate | FileCheck %s
 // Indices that do not change are planned for once, before the loop, and one plan
 // serves a gather and a scatter.
 sdy.mesh @mesh = <["x"=4]>

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-lower-to-linalg=transform-block=16384 --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-set-machine="machine=generic,cache=32KiB" --spmd-lower-to-linalg=block-transforms --split-input-file | FileCheck %s
 
 // 40 real lines: sixteen at a time side by side, as 32 complex elements each,
 // and eight that are left over. What lies between stages is of one block.

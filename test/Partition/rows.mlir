@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --split-input-file --spmd-import --spmd-propagate --spmd-partition | FileCheck %s
+// RUN: shard-opt %s --spmd-set-machine="machine=generic,link.latency=1ns" --split-input-file --spmd-import --spmd-propagate --spmd-partition | FileCheck %s
 // Rows that indices name travel, and no others.
 
 // A large table: each rank asks the others for the rows that it wants.

@@ -84,7 +84,7 @@ private:
 /// ends up here, as the binding must name all of them: a program is to be
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
-  auto &[shapes, mesh, sizes, unsharded, noFallback, noRaise, keepOrder, reproducible,
+  auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise, keepOrder, reproducible,
          explain, origins, hostCalls, threads, trace, memoryLimit,
          memoryLimitOf, target, arch, gpuArch, checkKernels, kernels,
          plantFault, inspectLocal, tf32] = options.stages;
@@ -98,6 +98,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("shapes", shapes);
   fields.field("mesh", mesh);
   fields.field("sizes", sizes);
+  fields.field("machine", machine);
   fields.field("unsharded", unsharded);
   fields.field("no_fallback", noFallback);
   fields.field("no_raise", noRaise);

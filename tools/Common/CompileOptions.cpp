@@ -1,6 +1,7 @@
 //===- CompileOptions.cpp - Options about compiling a model ---------------===//
 
 #include "CompileOptions.h"
+#include "MachineFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -22,6 +23,11 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
              cl::desc("The shape of an argument whose type has '?'; may be "
                       "given several times"),
              cl::value_desc("ARG=8x6"), cl::cat(category)),
+      machine("machine",
+              cl::desc("What to compile for: a preset (generic, cluster, a100, "
+                       "h100, b200), figures that differ after it, or a file "
+                       "FILE.json; docs/Reference/machine.md"),
+              cl::value_desc("h100,link.bandwidth=50GB/s"), cl::cat(category)),
       target(targetName,
              cl::desc("cpu (default), cuda, or emulated-cuda: kernels for "
                       "GPUs, run on the host"),
@@ -129,6 +135,12 @@ Expected<ModelOptions> CompileOptions::read() const {
   stages.mesh = mesh;
   stages.sizes = join(sizes, ";");
   stages.shapes = join(shapes, ";");
+  if (machine.getNumOccurrences()) {
+    Expected<Machine> figures = readMachine(machine);
+    if (!figures)
+      return figures.takeError();
+    stages.machine = printMachine(*figures);
+  }
   if (target != "cpu")
     stages.target = target == "cuda" ? Target::Cuda : Target::EmulatedCuda;
   (archNamesGpus() ? stages.gpuArch : stages.arch) = arch;
@@ -145,7 +157,7 @@ Expected<ModelOptions> CompileOptions::read() const {
 
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           std::addressof(sizes), std::addressof(shapes), &arch, &noFallback,
+           std::addressof(sizes), std::addressof(shapes), &machine, &arch, &noFallback,
            &verifyPartition, &noRaise, &keepOrder, &reproducible, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;

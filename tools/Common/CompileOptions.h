@@ -30,6 +30,7 @@ public:
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> sizes;
   llvm::cl::list<std::string> shapes;
+  llvm::cl::opt<std::string> machine;
   llvm::cl::opt<std::string> target;
   llvm::cl::opt<std::string> arch;
   NumberOption threads;

@@ -377,6 +377,28 @@ def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def SetMachinePass : Pass<"spmd-set-machine", "::mlir::ModuleOp"> {
+  let summary = "Say which machine the module is compiled for.";
+  let description = [{
+    All estimates of time are made of its figures (docs/Reference/machine.md). Without the option the module stays as it is; one that says
+    nothing is compiled for the preset `generic`. Refuses: an unknown preset or figure, a wrong unit, a number that is not finite, a link
+    along an axis that the mesh lacks.
+
+    ```mlir
+    // before: --spmd-set-machine=machine=h100,link.bandwidth=50GB/s
+    module {
+    }
+    // after
+    module attributes {machine.target = #machine.figures<"h100", {link.bandwidth = 5.000000e+10 : f64}>} {
+    }
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "A preset, then figures that differ: h100,link.bandwidth=50GB/s,axes.x.latency=5us.">];
+  let dependentDialects = ["::shardc::machine::MachineDialect"];
+}
+
 def VerifyImportedPass : Pass<"spmd-verify-imported", "::mlir::ModuleOp"> {
   let summary = "Check what propagation relies on.";
   let description = [{

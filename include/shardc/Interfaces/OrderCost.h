@@ -6,17 +6,6 @@
 
 namespace shardc {
 
-/// What a rank of a few years ago does. All estimates of time are made of
-/// these.
-struct RankModel {
-  static constexpr double kFlops = 1e11; ///< of one core, a second
-  static constexpr double kBytes = 5e9;  ///< from another rank, a second
-  static constexpr double kMeeting =
-      2e-5; ///< seconds of a meeting, whatever travels
-  static constexpr double kCopied =
-      1e10; ///< bytes moved within a rank, a second
-};
-
 /// On an op with an estimate, in words: what was decided about the order of the
 /// whole program, for whoever asks why the op runs as it does.
 inline constexpr llvm::StringLiteral kOrderNoteAttrName = "spmd.order_note";

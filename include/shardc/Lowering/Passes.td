@@ -52,8 +52,9 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"transformBlock", "transform-block", "int64_t", "0",
-           "Bytes that the stages of a Fourier transform may hold at a time; 0: of all lines.">,
+    Option<"blockTransforms", "block-transforms", "bool", "false",
+           "The stages of a Fourier transform go over as many lines at a time as half of a core's cache "
+           "holds, not over all.">,
     Option<"manyThreads", "many-threads", "bool", "false",
            "For kernels of many threads: sorts, scans and transforms become spmd.lines, and what pooling "
            "scatters is gathered.">,

@@ -27,6 +27,9 @@ struct StageOptions {
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…".
   std::string sizes;
+  /// The machine whose figures all estimates are made of, as parseMachine reads it;
+  /// empty: as the file says, else `generic`.
+  std::string machine;
   /// One rank, nothing cut: the program that the sharded one is compared with.
   bool unsharded = false;
   /// An op that would be gathered is an error.

@@ -11,6 +11,7 @@
 #define SHARDC_PROPAGATION_PROBLEM_H
 
 #include "shardc/Interfaces/ShardingRule.h"
+#include "shardc/Machine/Cost.h"
 #include <string>
 #include <vector>
 
@@ -73,6 +74,8 @@ struct Problem {
   std::vector<TensorState> tensors;
   std::vector<OpNode> ops;
   std::vector<std::string> origins;
+  /// Prices; knows axes by their numbers.
+  Cost cost{*machinePreset(kDefaultMachine)};
 
   int64_t addTensor(llvm::ArrayRef<int64_t> shape, int64_t elementBytes = 4);
   int64_t addOrigin(llvm::StringRef text);
@@ -143,8 +146,8 @@ struct FactorState {
   Boundaries bounds;
 };
 
-/// Decides how `op` runs: an axis at most once, the fewest bytes moved where
-/// tensors disagree.
+/// Decides how `op` runs: an axis at most once, the least time, summed over ranks,
+/// where tensors disagree.
 llvm::SmallVector<FactorState, 8> decideFactors(const Problem &problem,
                                                 const OpNode &op);
 
@@ -168,6 +171,11 @@ bool sameLayout(const TensorState &a, const TensorState &b);
 /// the same dim.
 double bytesMoved(const Problem &problem, const TensorState &from,
                   const TensorState &to);
+/// The axes of those dims that the layouts cut in different ways.
+llvm::SmallVector<int64_t, 4> axesCrossed(const TensorState &from, const TensorState &to);
+/// Seconds that the bytes take, summed over ranks, along these axes.
+double secondsMoved(const Problem &problem, const TensorState &from,
+                    const TensorState &to);
 
 /// How one value gets into several layouts: layout i comes from layout from[i],
 /// or from the source where that is -1.
@@ -178,7 +186,8 @@ struct ReshardPlan {
   llvm::SmallVector<int64_t> from;
 };
 
-/// The tree of steps that moves the fewest bytes, with few meetings of the ranks.
+/// The tree of steps that moves the fewest bytes, those along slower links counted as
+/// more; of such the one with the fewest steps.
 /// Requires targets that differ from one another and from `source`.
 ReshardPlan planReshards(const Problem &problem, const TensorState &source, llvm::ArrayRef<TensorState> targets);
 

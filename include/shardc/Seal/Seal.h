@@ -21,7 +21,7 @@ namespace shardc {
 
 /// The one number of the format of artifacts: seal, metadata and program.
 /// Others are refused by their number.
-inline constexpr uint32_t kArtifactFormat = 2;
+inline constexpr uint32_t kArtifactFormat = 3;
 
 /// A part of the file: a section of the shared object, what lies between
 /// sections, or the program.

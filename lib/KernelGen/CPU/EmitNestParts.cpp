@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
@@ -14,10 +16,6 @@ using namespace shardc::cpu;
 
 /// Sizes that are not known now are taken to be large.
 static constexpr int64_t kUnknownSize = 512;
-
-/// Iterations that are worth the few microseconds of letting others know: those
-/// of elementwise work, and multiply-adds.
-static constexpr double kLeastPoints = 32 << 10, kLeastProducts = 512 << 10;
 
 /// True if each element of `op`'s outputs belongs to one point of its parallel
 /// dims, and no two parts write to one.
@@ -44,7 +42,10 @@ int NestEmitter::chooseShared() {
   double points = 1;
   for (const Dim &dim : nest.dims)
     points *= dim.size.orElse(kUnknownSize);
-  if (points < (isContraction(nest.main) ? kLeastProducts : kLeastPoints))
+  // Multiply-adds, or about as many bytes as an element of each operand has.
+  Cost cost(machineOf(nest.main));
+  double seconds = isContraction(nest.main) ? cost.compute(2 * points) : cost.access(8 * points);
+  if (seconds < cost.getMachine().forkSeconds)
     return -1;
   // In the order in which the loops stand, outermost first.
   SmallVector<int> order(s.outer);

@@ -9,6 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
 #include <numeric>
 
@@ -16,16 +18,15 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// Multiply-adds that are worth the few microseconds of letting others know.
-static constexpr double kLeastProducts = 512 << 10;
-
 SmallVector<int64_t> PairEmitter::cutsFor(int64_t threads) {
   SmallVector<int64_t> cuts(numDims, 1);
   double products = 1;
   for (int dim : llvm::seq(d))
     products *= sizes[dim].orElse(512);
+  products *= double(sizes[d].orElse(1) + sizes[e].orElse(1));
+  Cost cost(machineOf(op));
   if (threads < 2 || !sizes[d].fixed ||
-      products * (sizes[d].orElse(1) + sizes[e].orElse(1)) < kLeastProducts)
+      cost.compute(2 * products) < cost.getMachine().forkSeconds)
     return cuts;
   auto inAllStates = [&](int dim) {
     return llvm::all_of(states, [&](const Access &state) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
@@ -305,8 +306,10 @@ struct Chooser {
     for (int dim : llvm::seq<int>(nest.dims.size()))
       if (!nest.dims[dim].reduces)
         outputs *= size(dim);
-    constexpr int64_t kCache = 96 << 10; // elements
-    if (outputs > kCache || outputs < 2 * tile || footprint({}) < 2 * kCache)
+    // What is added to and what is read leave a part of it free.
+    unsigned width = std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
+    auto cache = int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width); // elements
+    if (outputs > cache || outputs < 2 * tile || footprint({}) < 2 * cache)
       return;
     SmallVector<int> reductions(s.reductions);
     if (s.vecReduces)
@@ -315,9 +318,9 @@ struct Chooser {
     for (int dim : reductions) {
       hoisted.push_back(dim);
       int64_t rest = footprint(hoisted);
-      if (rest > kCache)
+      if (rest > cache)
         continue;
-      s.block = std::clamp<int64_t>(kCache / std::max<int64_t>(rest, 1), 1,
+      s.block = std::clamp<int64_t>(cache / std::max<int64_t>(rest, 1), 1,
                                     size(dim));
       break;
     }

@@ -2,9 +2,14 @@
 #include "Launch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 
 using namespace mlir;
 using namespace shardc;
+
+int64_t gpukernels::blocksOfGpu(Operation *op) {
+  return std::max<int64_t>(int64_t(machineOf(op).multiprocessors), 1);
+}
 
 gpu::LaunchOp gpukernels::beginLaunch(OpBuilder &b, Location loc, Value blocks,
                                       int64_t threads) {

@@ -25,6 +25,9 @@ gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
 /// Returns the thread's number; the builder stands where it is below `total`.
 Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
 
+/// Blocks that keep the GPU busy: one on each of its multiprocessors.
+int64_t blocksOfGpu(Operation *op);
+
 /// How many neighbours along the last of `dims` (with those before it, where
 /// these follow in memory) `operand` has side by side in memory, aligned to
 /// their size wherever a multiple of that number begins: a power of two of at

@@ -21,8 +21,6 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::lines;
 
-/// Blocks that keep a GPU busy.
-static constexpr int64_t kManyBlocks = 128;
 /// Lines up to here are a warp's.
 static constexpr int64_t kShortLine = 256;
 /// Parts of a line that wait for one another, at most, and how many of them a
@@ -111,10 +109,12 @@ private:
   Values told;
   Value flags;
   Value parts; ///< of a line
+  int64_t manyBlocks;
 };
 } // namespace
 
-LineScanner::LineScanner(spmd::LinesOp op) : LineEmitter(op) {
+LineScanner::LineScanner(spmd::LinesOp op)
+    : LineEmitter(op), manyBlocks(blocksOfGpu(op)) {
   bool canAll = llvm::all_of(
       op.getStarts(), [](Value start) { return canShuffle(start.getType()); });
   along = isInnermost && canAll;
@@ -275,10 +275,10 @@ void LineScanner::walk() {
 int64_t LineScanner::tilesOfPart() {
   bool isKnown = ShapedType::isStatic(knownLength);
   // A line has two tiles at least for each that shares it.
-  int64_t most = isKnown ? knownLength / (2 * tile) : kManyBlocks;
+  int64_t most = isKnown ? knownLength / (2 * tile) : manyBlocks;
   if (ShapedType::isStatic(knownLines))
     most = std::min<int64_t>(most,
-                             kManyBlocks / llvm::divideCeil(knownLines, lanes));
+                             manyBlocks / llvm::divideCeil(knownLines, lanes));
   if (most <= 1)
     return 0;
   int64_t bytes = 0;

@@ -29,9 +29,7 @@ static constexpr int64_t kLeastRows = 16, kLeastColumns = 8, kLeastDepth = 8;
 static constexpr int64_t kLarge = 1024;
 /// Pieces that are copied at once, at most.
 static constexpr int64_t kPieceBytes = 16;
-/// Blocks that keep a GPU busy; with fewer the depth is cut as well ...
-static constexpr int64_t kManyBlocks = 128;
-/// ... into parts of at least so much.
+/// A depth is cut into parts of at least so much.
 static constexpr int64_t kLeastPart = 256;
 
 //===----------------------------------------------------------------------===//
@@ -669,10 +667,12 @@ int64_t ProductKernel::chooseSplits() const {
   int64_t blocks = llvm::divideCeil(product.rows, tiling.rows) *
                    llvm::divideCeil(product.columns, tiling.columns) *
                    product.batches;
-  if (blocks == 0 || blocks * 2 > kManyBlocks)
+  // With fewer blocks than keep the GPU busy the depth is cut as well.
+  int64_t manyBlocks = blocksOfGpu(op);
+  if (blocks == 0 || blocks * 2 > manyBlocks)
     return 1;
   return std::clamp<int64_t>(product.depths / kLeastPart, 1,
-                             kManyBlocks / blocks);
+                             manyBlocks / blocks);
 }
 
 /// Adds up what the parts of the depth have come to, in their order: a thread

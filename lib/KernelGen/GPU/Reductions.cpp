@@ -20,8 +20,6 @@ using namespace shardc::gpukernels;
 static constexpr int64_t kShared = 32;
 /// ... and from so many on a block does, if results are no more than these.
 static constexpr int64_t kLong = 512, kFewResults = 16384;
-/// Blocks that keep a GPU busy.
-static constexpr int64_t kManyBlocks = 128;
 /// Elements that a thread has for itself, at least, if results are split.
 static constexpr int64_t kLeastOwn = 8;
 static constexpr int64_t kWarps = kBlock / kWarp;
@@ -64,7 +62,7 @@ class ReductionKernel {
 public:
   explicit ReductionKernel(linalg::GenericOp op)
       : op(op), b(op), loc(op.getLoc()), dims(b, op), emitter(b, op),
-        combiners(combinersOf(op)) {}
+        combiners(combinersOf(op)), manyBlocks(blocksOfGpu(op)) {}
   bool emit();
 
 private:
@@ -113,6 +111,7 @@ private:
   Dims dims;
   PointEmitter emitter;
   SmallVector<Operation *> combiners;
+  int64_t manyBlocks;
   /// How many results begin in a block, and threads that share one of them.
   int64_t perBlock = 1, members = kBlock;
   /// Blocks that share a result, at most; not where one does in any case.
@@ -142,9 +141,9 @@ std::optional<Cut> ReductionKernel::choose() {
   int64_t own = members * kLeastOwn;
   if (!isMany)
     mostSplits = std::max<int64_t>(
-        kManyBlocks / llvm::divideCeil(dims.points, perBlock), 1);
+        manyBlocks / llvm::divideCeil(dims.points, perBlock), 1);
   else
-    mostSplits = kManyBlocks;
+    mostSplits = manyBlocks;
   if (!isLong)
     mostSplits = std::clamp<int64_t>(dims.elements / own, 1, mostSplits);
   return cut;
@@ -159,7 +158,7 @@ Value ReductionKernel::countSplits() {
   Value worth = div(elements, members * kLeastOwn);
   Value one = index(1);
   Value blocks = arith::MaxUIOp::create(b, loc, pointBlocks, one);
-  Value most = arith::DivUIOp::create(b, loc, index(kManyBlocks), blocks);
+  Value most = arith::DivUIOp::create(b, loc, index(manyBlocks), blocks);
   Value fewer = arith::MinUIOp::create(b, loc, worth, most);
   return arith::MaxUIOp::create(b, loc, fewer, one);
 }
@@ -271,8 +270,8 @@ bool ReductionKernel::emit() {
     bool isKnown = ShapedType::isStatic(dims.points);
     SmallVector<Value> size;
     if (!isKnown)
-      size.push_back(arith::MaxUIOp::create(b, loc, points,
-                                            index(kManyBlocks * perBlock)));
+      size.push_back(
+          arith::MaxUIOp::create(b, loc, points, index(manyBlocks * perBlock)));
     for (Operation *combiner : combiners)
       scratch.push_back(memref::AllocOp::create(
           b, loc,

@@ -15,7 +15,6 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 
 static constexpr int64_t kSide = 16; // threads of a block
-static constexpr int64_t kManyLargeTiles = 64;
 
 namespace {
 class RegisterTileKernel : public ProductKernel {
@@ -112,7 +111,7 @@ bool gpukernels::launchInRegisterTiles(linalg::GenericOp op,
   else if (product.rows >= 128 && product.columns >= 128 &&
            llvm::divideCeil(product.rows, 128) *
                    llvm::divideCeil(product.columns, 128) * product.batches >=
-               kManyLargeTiles)
+               uint64_t(blocksOfGpu(op)) / 2)
     tiling = {128, 128, 16, 2, kSide * kSide};
   OpBuilder b(op);
   RegisterTileKernel(b, op, product, tiling).emit();

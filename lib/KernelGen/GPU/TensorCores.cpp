@@ -18,8 +18,6 @@ using namespace shardc::gpukernels;
 
 /// Depth of one mma of 16-bit floats.
 static constexpr int64_t kStep = 16;
-/// From so many large tiles on they are worth their registers.
-static constexpr int64_t kManyLargeTiles = 64;
 
 namespace {
 class TensorCoreKernel : public ProductKernel {
@@ -262,7 +260,7 @@ bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
   if (product.rows >= 128 && product.columns >= 128 &&
       llvm::divideCeil(product.rows, 128) *
               llvm::divideCeil(product.columns, 128) * product.batches >=
-          kManyLargeTiles)
+          uint64_t(blocksOfGpu(op)) / 2)
     tiling = {128, 128, 32, 3, 128};
   // As many bytes.
   if (product.element.isF32())

@@ -30,8 +30,6 @@ using namespace shardc::gpukernels;
 static constexpr int64_t kDown = 8;
 /// Below this in any direction tiles would be mostly zeros.
 static constexpr int64_t kLeast = 64;
-/// Tiles that keep a GPU busy: with so many, large ones pay.
-static constexpr int64_t kManyTiles = 132;
 /// Registers of a thread that brings, and of one that multiplies; and where
 /// threads find each piece of a tile themselves.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
@@ -586,7 +584,7 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
   Tiling tiling{128, 128, depth, 6, (1 + kConsumers) * kGroup};
   if (llvm::divideCeil(product.rows, 128) *
               llvm::divideCeil(product.columns, 256) >=
-          llvm::divideCeil(kManyTiles, product.batches) &&
+          llvm::divideCeil(blocksOfGpu(op), product.batches) &&
       product.columns >= 256) {
     tiling.columns = 256;
     tiling.stages = 4;

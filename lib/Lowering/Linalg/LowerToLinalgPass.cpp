@@ -1,5 +1,6 @@
 //===- LowerToLinalgPass.cpp - --spmd-lower-to-linalg ---------------------===//
 #include "StableHLOToLinalg.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/Passes.h"
 
@@ -44,7 +45,8 @@ struct LowerToLinalgPass final
     }
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       lowering::Lowerer lowerer(table, &getContext());
-      lowerer.transformBlock = transformBlock;
+      if (blockTransforms)
+        lowerer.transformBlock = int64_t(machineOf(func).cacheBytes / 2);
       lowerer.manyThreads = manyThreads;
       if (failed(lowerer.lowerFunction(func)))
         return signalPassFailure();
